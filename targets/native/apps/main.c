@@ -138,6 +138,27 @@ static bool open_stacks(struct run *run, const struct carrick_options *options, 
     return open;
 }
 
+/* No address is another node's. Without Ethernet, and over IPv4, nobody is asked. */
+static bool claim_addresses(const struct run *run, struct carrick_port_error *error) {
+    for (uint32_t i = 0; i < run->count; i++) {
+        uint8_t owner[6];
+        char address[CARRICK_ADDRESS_TEXT];
+        enum carrick_claim claim = carrick_stack_claim(run->stacks[i], owner);
+        if (claim == CARRICK_CLAIM_OURS)
+            continue;
+        carrick_show_address(carrick_stack_address(run->stacks[i]), address);
+        if (claim == CARRICK_CLAIM_FAILED)
+            snprintf(error->text, sizeof error->text, "Cannot find out whether another node has %s.", address);
+        else
+            snprintf(error->text, sizeof error->text,
+                     "The address %s belongs to another node, with the hardware address "
+                     "%02x:%02x:%02x:%02x:%02x:%02x: choose another one for --addr.",
+                     address, owner[0], owner[1], owner[2], owner[3], owner[4], owner[5]);
+        return false;
+    }
+    return true;
+}
+
 static bool start_applications(struct run *run, const struct carrick_options *options,
                                struct carrick_port_error *error) {
     for (uint32_t i = 0; i < options->app_count; i++) {
@@ -259,6 +280,8 @@ int main(int argc, char **argv) {
     int code;
     if (!open_stacks(&run, &options, &error))
         code = fail(&error, CARRICK_EXIT_MISSING);
+    else if (!claim_addresses(&run, &error))
+        code = fail(&error, CARRICK_EXIT_FAILED);
     else if (!start_applications(&run, &options, &error))
         code = fail(&error, CARRICK_EXIT_USAGE);
     else

@@ -230,6 +230,20 @@ int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
     }
 }
 
+enum carrick_claim carrick_stack_claim(struct carrick_stack *stack, uint8_t owner[6]) {
+    struct carrick_net *net = &stack->host.net;
+    carrick_stack_wake(stack);
+    carrick_net_claim(net, stack->host.now);
+    while (net->claiming) {
+        bool worked = carrick_stack_turn(stack); /* it may also end the claim, and then nothing is to be waited for */
+        if (!worked && net->claiming && !loop_wait(&stack, 1, loop_timeout(&stack, 1)))
+            return CARRICK_CLAIM_FAILED;
+    }
+    stack->awake = false;
+    memcpy(owner, net->owner, sizeof net->owner);
+    return net->taken ? CARRICK_CLAIM_TAKEN : CARRICK_CLAIM_OURS;
+}
+
 void carrick_stack_stop(struct carrick_stack *stack, int code) {
     carrick_stack_linger(stack, 0, code);
 }

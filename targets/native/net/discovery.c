@@ -54,23 +54,47 @@ static const uint8_t *option(const uint8_t *options, uint32_t len, uint8_t kind,
     return found;
 }
 
-/* A solicitation or an advertisement with one option: our hardware address. */
-static void discovery_send(struct carrick_net *net, uint8_t type, const uint8_t *mac, struct carrick_ip6_address to,
-                           struct carrick_ip6_address target, uint32_t flags) {
-    struct carrick_ip6 ip = {.src = net->config.address6, .dst = to, .protocol = CARRICK_ICMP6, .ttl = HOP_LIMIT};
-    const uint32_t len = MESSAGE_LEN + OPTION_UNIT;
-    uint8_t *message = net_icmp6_owe(net, mac, &ip, len);
+/* The fixed part of a solicitation or an advertisement, with so many bytes behind it; NULL as net_owe. */
+static uint8_t *discovery_begin(struct carrick_net *net, uint8_t type, const uint8_t *mac, const struct carrick_ip6 *ip,
+                                struct carrick_ip6_address target, uint32_t flags, uint32_t more) {
+    uint8_t *message = net_icmp6_owe(net, mac, ip, MESSAGE_LEN + more);
     if (!message)
-        return;
+        return NULL;
     message[0] = type;
     message[1] = 0;
     carrick_store32(message + 4, flags);
     carrick_ip6_store(message + 8, target);
+    net->counters[type == SOLICITATION ? CARRICK_NET_SOLICITATIONS : CARRICK_NET_ADVERTISEMENTS]++;
+    return message;
+}
+
+/* A solicitation or an advertisement with one option: our hardware address. */
+static void discovery_send(struct carrick_net *net, uint8_t type, const uint8_t *mac, struct carrick_ip6_address to,
+                           struct carrick_ip6_address target, uint32_t flags) {
+    struct carrick_ip6 ip = {.src = net->config.address6, .dst = to, .protocol = CARRICK_ICMP6, .ttl = HOP_LIMIT};
+    uint8_t *message = discovery_begin(net, type, mac, &ip, target, flags, OPTION_UNIT);
+    if (!message)
+        return;
     message[MESSAGE_LEN] = type == SOLICITATION ? SOURCE_OPTION : TARGET_OPTION;
     message[MESSAGE_LEN + 1] = 1;
     memcpy(message + MESSAGE_LEN + 2, net->config.mac, 6);
-    net_icmp6_finish(&ip, message, len);
-    net->counters[type == SOLICITATION ? CARRICK_NET_SOLICITATIONS : CARRICK_NET_ADVERTISEMENTS]++;
+    net_icmp6_finish(&ip, message, MESSAGE_LEN + OPTION_UNIT);
+}
+
+void net_discovery_claim(struct carrick_net *net) {
+    uint8_t everybody[6];
+    struct carrick_ip6 ip = {.dst = solicited_node(net->config.address6), .protocol = CARRICK_ICMP6, .ttl = HOP_LIMIT};
+    group_mac(ip.dst, everybody);
+    uint8_t *message = discovery_begin(net, SOLICITATION, everybody, &ip, net->config.address6, 0, 0);
+    if (message)
+        net_icmp6_finish(&ip, message, MESSAGE_LEN);
+}
+
+/* Another node has the address that we claim, or claims it as well (RFC 4862 §5.4.3, §5.4.4). */
+static void lose_claim(struct carrick_net *net, const uint8_t *mac) {
+    net->claiming = false;
+    net->taken = true;
+    memcpy(net->owner, mac, sizeof net->owner);
 }
 
 void net_discovery_ask(struct carrick_net *net, struct carrick_ip6_address address, const uint8_t *mac) {
@@ -91,6 +115,11 @@ static bool take_solicitation(struct carrick_net *net, const struct carrick_fram
         return false;
     if (!carrick_ip6_same(target, net->config.address6))
         return true;
+    if (net_is_tentative(net)) { /* our own question, if the link brings it back, is no other node's */
+        if (nobody && memcmp(frame->data + 6, net->config.mac, 6) != 0)
+            lose_claim(net, frame->data + 6);
+        return true;
+    }
     if (mac && neighbour_announced(&net->neighbours, ip->src, mac, true))
         net_waiting_settle(net, ip->src, mac);
     if (!nobody) {
@@ -106,17 +135,22 @@ static bool take_solicitation(struct carrick_net *net, const struct carrick_fram
 }
 
 /* A neighbour says its hardware address (RFC 4861 §7.2.5). */
-static bool take_advertisement(struct carrick_net *net, uint64_t now, const struct carrick_ip6 *ip,
-                               const uint8_t *message) {
+static bool take_advertisement(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame,
+                               const struct carrick_ip6 *ip, const uint8_t *message) {
     bool whole = true;
     uint32_t flags = carrick_load32(message + 4);
     struct carrick_neighbours *cache = &net->neighbours;
     struct carrick_ip6_address target = carrick_ip6_load(message + 8);
     const uint8_t *mac = option(message + MESSAGE_LEN, ip->payload_len - MESSAGE_LEN, TARGET_OPTION, &whole);
     const uint8_t *known = neighbour_mac(cache, target);
-    if (!whole || net_is_group(target) || carrick_ip6_same(target, net->config.address6) || (mac && (mac[0] & 1)) ||
+    bool ours = carrick_ip6_same(target, net->config.address6);
+    if (!whole || net_is_group(target) || (ours && !net_is_tentative(net)) || (mac && (mac[0] & 1)) ||
         (net_is_group(ip->dst) && (flags & FLAG_SOLICITED)))
         return false;
+    if (ours) {
+        lose_claim(net, mac ? mac : frame->data + 6);
+        return true;
+    }
     if (!mac && !known)
         return true;
     if (known && mac && !(flags & FLAG_OVERRIDE) && memcmp(known, mac, 6) != 0) {
@@ -157,9 +191,9 @@ bool net_discovery_receive(struct carrick_net *net, uint64_t now, const struct c
     uint8_t type = message[0];
     if (!net->config.ethernet || (type != SOLICITATION && type != ADVERTISEMENT))
         return false;
-    bool valid =
-        message[1] == 0 && ip->ttl == HOP_LIMIT && ip->payload_len >= MESSAGE_LEN &&
-        (type == SOLICITATION ? take_solicitation(net, frame, ip, message) : take_advertisement(net, now, ip, message));
+    bool valid = message[1] == 0 && ip->ttl == HOP_LIMIT && ip->payload_len >= MESSAGE_LEN &&
+                 (type == SOLICITATION ? take_solicitation(net, frame, ip, message)
+                                       : take_advertisement(net, now, frame, ip, message));
     net->counters[CARRICK_NET_BAD_DISCOVERY] += !valid;
     return true;
 }

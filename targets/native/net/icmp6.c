@@ -65,7 +65,7 @@ bool net_icmp6_receive(struct carrick_net *net, uint64_t now, const struct carri
         net->counters[CARRICK_NET_OTHER_ICMP]++;
         return false;
     }
-    bool to_one = carrick_ip6_same(ip.dst, net->config.address6);
+    bool to_one = carrick_ip6_same(ip.dst, net->config.address6) && !net_is_tentative(net);
     if (net->config.reports && to_one && message[0] >= 1 && message[0] <= LAST_ERROR)
         return true;
     if (net_discovery_receive(net, now, frame, &ip, message))

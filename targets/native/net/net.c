@@ -3,7 +3,8 @@
 
 #include "net/net.h"
 
-#define IP_ICMP 1u
+#define IP_ICMP     1u
+#define CLAIM_TAKES UINT64_C(1000000000) /* ns: one question, and RetransTimer of RFC 4861 §10 */
 
 const char *const carrick_net_counter_names[CARRICK_NET_COUNTERS] = {
     "net_short",       "net_other_type",   "net_bad_arp",       "net_bad_icmp",       "net_other_icmp",
@@ -27,6 +28,14 @@ bool carrick_net_open(struct carrick_net *net, const struct carrick_net_config *
 void carrick_net_close(struct carrick_net *net) {
     free(net->memory);
     net->memory = NULL;
+}
+
+void carrick_net_claim(struct carrick_net *net, uint64_t now) {
+    if (!net->config.six || !net->config.ethernet || net->config.whole)
+        return;
+    net->claiming = true;
+    net->claim_until = now + CLAIM_TAKES;
+    net_discovery_claim(net);
 }
 
 static const struct carrick_ip6_address no_hop = {0, 0};
@@ -78,7 +87,7 @@ static void net_confirm(struct carrick_net *net, uint64_t now, const uint8_t *fr
 static bool net_is_for_core(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame,
                             const uint8_t *packet, uint32_t len) {
     if (net->config.six)
-        return len < CARRICK_IP6_HEADER || net_icmp6_receive(net, now, frame, packet, len);
+        return (len < CARRICK_IP6_HEADER || net_icmp6_receive(net, now, frame, packet, len)) && !net_is_tentative(net);
     return len < CARRICK_IP_HEADER || packet[9] != IP_ICMP || net_icmp_receive(net, frame, packet, len);
 }
 
@@ -189,6 +198,7 @@ uint8_t *net_owe(struct carrick_net *net, uint32_t len) {
 static void net_advance(struct carrick_net *net, uint64_t now) {
     const struct carrick_neighbour *n;
     enum neighbour_step step;
+    net->claiming = net->claiming && now < net->claim_until;
     while (net->config.ethernet && (step = neighbour_advance(&net->neighbours, now, &n)) != NEIGHBOUR_NOTHING) {
         const uint8_t *mac = step == NEIGHBOUR_ASK ? NULL : n->mac;
         if (step == NEIGHBOUR_GIVE_UP)
@@ -201,7 +211,8 @@ static void net_advance(struct carrick_net *net, uint64_t now) {
 }
 
 uint64_t carrick_net_deadline(const struct carrick_net *net) {
-    return net->config.ethernet ? neighbour_deadline(&net->neighbours) : UINT64_MAX;
+    uint64_t asks = net->config.ethernet ? neighbour_deadline(&net->neighbours) : UINT64_MAX;
+    return net->claiming && net->claim_until < asks ? net->claim_until : asks;
 }
 
 uint32_t carrick_net_owed(struct carrick_net *net, uint64_t now, struct carrick_frame *frames, uint32_t count) {

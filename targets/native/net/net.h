@@ -37,6 +37,14 @@ void net_arp_receive(struct carrick_net *net, uint64_t now, const uint8_t *arp, 
 void net_arp_ask(struct carrick_net *net, uint32_t address, const uint8_t *mac);
 void net_discovery_ask(struct carrick_net *net, struct carrick_ip6_address address, const uint8_t *mac);
 
+/* Whether the address is not ours yet, or never will be: nothing is answered in its name. */
+static inline bool net_is_tentative(const struct carrick_net *net) {
+    return net->claiming || net->taken;
+}
+
+/* Asks who has our address, in the name of nobody. */
+void net_discovery_claim(struct carrick_net *net);
+
 /* An ICMP packet with its IPv4 header; `frame` is the frame around it. True: it is for the core. */
 bool net_icmp_receive(struct carrick_net *net, const struct carrick_frame *frame, const uint8_t *packet, uint32_t len);
 

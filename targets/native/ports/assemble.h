@@ -18,14 +18,15 @@
     { .code = BPF_JMP | BPF_JGT | BPF_X, .dst_reg = (a), .src_reg = (b), .off = (skip) }
 #define IF(test, a, number, skip)                                                                                      \
     { .code = BPF_JMP32 | (test) | BPF_K, .dst_reg = (a), .imm = (int32_t)(number), .off = (skip) }
-/* Goes on if the destination of an IPv6 packet, at R2, is an address; else `n`, `n - 2`, `n - 4` or `n - 6`
+/* Goes on if an IPv6 address, so many bytes behind R2, is this one; else `n`, `n - 2`, `n - 4` or `n - 6`
  * instructions further. */
-#define IF_NOT_TO(address, n)                                                                                          \
-    LOAD(BPF_W, BPF_REG_4, BPF_REG_2, IP6_TO), IF(BPF_JNE, BPF_REG_4, htonl((uint32_t)((address).high >> 32)), n),     \
-        LOAD(BPF_W, BPF_REG_4, BPF_REG_2, IP6_TO + 4), IF(BPF_JNE, BPF_REG_4, htonl((uint32_t)(address).high), (n)-2), \
-        LOAD(BPF_W, BPF_REG_4, BPF_REG_2, IP6_TO + 8),                                                                 \
+#define IF_NOT_AT(at, address, n)                                                                                      \
+    LOAD(BPF_W, BPF_REG_4, BPF_REG_2, (at)), IF(BPF_JNE, BPF_REG_4, htonl((uint32_t)((address).high >> 32)), n),       \
+        LOAD(BPF_W, BPF_REG_4, BPF_REG_2, (at) + 4), IF(BPF_JNE, BPF_REG_4, htonl((uint32_t)(address).high), (n)-2),   \
+        LOAD(BPF_W, BPF_REG_4, BPF_REG_2, (at) + 8),                                                                   \
         IF(BPF_JNE, BPF_REG_4, htonl((uint32_t)((address).low >> 32)), (n)-4),                                         \
-        LOAD(BPF_W, BPF_REG_4, BPF_REG_2, IP6_TO + 12), IF(BPF_JNE, BPF_REG_4, htonl((uint32_t)(address).low), (n)-6)
+        LOAD(BPF_W, BPF_REG_4, BPF_REG_2, (at) + 12), IF(BPF_JNE, BPF_REG_4, htonl((uint32_t)(address).low), (n)-6)
+#define IF_NOT_TO(address, n) IF_NOT_AT(IP6_TO, address, n)
 #define CALL(function)                                                                                                 \
     { .code = BPF_JMP | BPF_CALL, .imm = (function) }
 #define EXIT                                                                                                           \
@@ -40,5 +41,10 @@
 #define IP6_NEXT    20 /* RFC 8200 §3 */
 #define IP6_TO      38
 #define IP6_END     54
+#define ND_TYPE     54 /* RFC 4861 §4.4, without extension headers */
+#define ND_TARGET   62
+#define ND_END      78
+
+#define ND_ADVERTISEMENT 136
 
 #endif

@@ -50,16 +50,22 @@ bool carrick_device_promiscuous(int socket, uint32_t index) {
     return setsockopt(socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) == 0;
 }
 
-bool carrick_device_join(int socket, uint32_t index, struct carrick_ip6_address address) {
-    if (carrick_address_is_ipv4(address))
-        return true;
-    /* The solicited-node group, on Ethernet (RFC 4291 §2.7.1, RFC 2464 §7). */
+/* Joins the group whose address ends with these 32 bits, on Ethernet (RFC 2464 §7). */
+static bool device_join(int socket, uint32_t index, uint32_t group) {
     struct packet_mreq request = {.mr_ifindex = (int)index,
                                   .mr_type = PACKET_MR_MULTICAST,
                                   .mr_alen = 6,
-                                  .mr_address = {0x33, 0x33, 0xff, (uint8_t)(address.low >> 16),
-                                                 (uint8_t)(address.low >> 8), (uint8_t)address.low}};
+                                  .mr_address = {0x33, 0x33, (uint8_t)(group >> 24), (uint8_t)(group >> 16),
+                                                 (uint8_t)(group >> 8), (uint8_t)group}};
     return setsockopt(socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) == 0;
+}
+
+bool carrick_device_join(int socket, uint32_t index, struct carrick_ip6_address address) {
+    if (carrick_address_is_ipv4(address))
+        return true;
+    /* All nodes, and the solicited-node group (RFC 4291 §2.7.1). */
+    const uint32_t all_nodes = 1, solicited = UINT32_C(0xff000000) | ((uint32_t)address.low & 0xffffff);
+    return device_join(socket, index, all_nodes) && device_join(socket, index, solicited);
 }
 
 bool carrick_device_missing(const char *name, int why, struct carrick_port_error *error) {

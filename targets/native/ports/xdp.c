@@ -128,7 +128,8 @@ static int xdp_load(int map, uint32_t address) {
     return carrick_bpf_load(BPF_PROG_TYPE_XDP, program, sizeof program / sizeof program[0]);
 }
 
-/* As xdp_load, of an IPv6 address, and what is for its group of neighbour discovery (RFC 4291 §2.7.1). */
+/* As xdp_load, of an IPv6 address, what is for its group of neighbour discovery (RFC 4291 §2.7.1), and advertisements
+ * to a group that another node has the address. */
 static int xdp_load6(int map, struct carrick_ip6_address address) {
     const struct carrick_ip6_address group = {UINT64_C(0xff02) << 48,
                                               UINT64_C(0x1ff000000) | (address.low & UINT64_C(0xffffff))};
@@ -137,12 +138,23 @@ static int xdp_load6(int map, struct carrick_ip6_address address) {
         LOAD(BPF_W, BPF_REG_3, BPF_REG_1, offsetof(struct xdp_md, data_end)),
         MOVE(BPF_REG_5, BPF_REG_2),
         ADD(BPF_REG_5, IP6_END),
-        IF_ABOVE(BPF_REG_5, BPF_REG_3, 25),
+        IF_ABOVE(BPF_REG_5, BPF_REG_3, 43),
         LOAD(BPF_H, BPF_REG_4, BPF_REG_2, ETHER_TYPE),
-        IF(BPF_JNE, BPF_REG_4, htons(ETH_P_IPV6), 23),
+        IF(BPF_JNE, BPF_REG_4, htons(ETH_P_IPV6), 41),
         IF_NOT_TO(address, 7),
-        IF(BPF_JEQ, BPF_REG_4, htonl((uint32_t)address.low), 8),
-        IF_NOT_TO(group, 12),
+        IF(BPF_JEQ, BPF_REG_4, htonl((uint32_t)address.low), 26),
+        IF_NOT_TO(group, 7),
+        IF(BPF_JEQ, BPF_REG_4, htonl((uint32_t)group.low), 17),
+        MOVE(BPF_REG_5, BPF_REG_2),
+        ADD(BPF_REG_5, ND_END),
+        IF_ABOVE(BPF_REG_5, BPF_REG_3, 20),
+        LOAD(BPF_B, BPF_REG_4, BPF_REG_2, IP6_TO),
+        IF(BPF_JNE, BPF_REG_4, 0xff, 18),
+        LOAD(BPF_B, BPF_REG_4, BPF_REG_2, IP6_NEXT),
+        IF(BPF_JNE, BPF_REG_4, IPPROTO_ICMPV6, 16),
+        LOAD(BPF_B, BPF_REG_4, BPF_REG_2, ND_TYPE),
+        IF(BPF_JNE, BPF_REG_4, ND_ADVERTISEMENT, 14),
+        IF_NOT_AT(ND_TARGET, address, 12),
         LOAD(BPF_W, BPF_REG_2, BPF_REG_1, offsetof(struct xdp_md, rx_queue_index)),
         {.code = BPF_LD | BPF_IMM | BPF_DW, .dst_reg = BPF_REG_1, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map},
         {.code = 0},

@@ -124,6 +124,55 @@ static void who_asks_is_told(void) {
     carrick_net_close(&net);
 }
 
+/* What a net that claims its address sends, and what it makes of a message of somebody else. */
+static void claims_after(const struct said *said, bool taken) {
+    struct carrick_net net;
+    open_net(&net);
+    carrick_net_claim(&net, 5 * MS);
+    CHECK(net.claiming && carrick_net_owed(&net, 5 * MS, frames, 8) == 1 && frames[0].len == 78);
+    struct carrick_ip6 ip;
+    const uint8_t *message = frames[0].data + 54;
+    CHECK(memcmp(frames[0].data, (const uint8_t[]){0x33, 0x33, 0xff, 0x12, 0x34, 0x56}, 6) == 0);
+    CHECK(carrick_ip6_parse(frames[0].data + 14, 64, our_group, ICMP6, &ip) == 40 && carrick_ip6_same(ip.src, nobody));
+    CHECK(ip.ttl == 255 && message[0] == 135 && carrick_ip6_same(carrick_ip6_load(message + 8), us));
+    uint64_t sum = carrick_sum_pseudo6(nobody, our_group, ICMP6, 24) + carrick_sum(message, 24);
+    CHECK(carrick_sum_fold(sum) == 0 && carrick_net_deadline(&net) == 1005 * MS);
+    CHECK(!hear(&net, 6 * MS, said) && net.counters[CARRICK_NET_BAD_DISCOVERY] == 0);
+    CHECK(net.taken == taken && net.claiming == !taken && carrick_net_owed(&net, 6 * MS, frames, 8) == 0);
+    CHECK(!taken || memcmp(net.owner, said->option ? said->mac : peer_mac, 6) == 0);
+    CHECK(carrick_net_owed(&net, 1004 * MS, frames, 8) == 0 && net.claiming == !taken);
+    CHECK(carrick_net_owed(&net, 1005 * MS, frames, 8) == 0 && !net.claiming && net.taken == taken);
+    carrick_net_close(&net);
+}
+
+/* RFC 4862 §5.4. */
+static void an_address_is_claimed_before_it_is_used(void) {
+    struct said said = answers(us, OVERRIDE, other_mac);
+    said.to = all_nodes;
+    claims_after(&said, true);
+    said.option = 0;
+    claims_after(&said, true);
+    /* Somebody claims it, too. */
+    said = asks(nobody, our_group, 0);
+    claims_after(&said, true);
+    /* Who looks for it does not have it, and is not answered. Another address is another matter. */
+    said = asks(peer, our_group, 1);
+    claims_after(&said, false);
+    said = answers(peer, OVERRIDE, peer_mac);
+    said.to = all_nodes;
+    claims_after(&said, false);
+    /* An echo request and a packet of the program are dropped until it is ours. */
+    said = (struct said){.from = peer, .to = us, .type = 128, .hops = 64};
+    struct carrick_net net;
+    open_net(&net);
+    carrick_net_claim(&net, 0);
+    CHECK(!hear(&net, 1, &said) && carrick_net_owed(&net, 1, frames, 8) == 1 && frames[0].len == 78);
+    CHECK(carrick_net_owed(&net, 1000 * MS, frames, 8) == 0);
+    CHECK(!hear(&net, 1000 * MS, &said) && carrick_net_owed(&net, 1000 * MS, frames, 8) == 1);
+    CHECK(frames[0].data[54] == 129);
+    carrick_net_close(&net);
+}
+
 static void packets_wait_for_an_answer(void) {
     struct carrick_net net;
     open_net(&net);
@@ -189,6 +238,7 @@ static void echoes_are_answered(void) {
 
 int main(void) {
     who_asks_is_told();
+    an_address_is_claimed_before_it_is_used();
     packets_wait_for_an_answer();
     the_next_hop_is_a_router_or_is_missing();
     echoes_are_answered();

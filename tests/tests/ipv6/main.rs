@@ -2,6 +2,7 @@
 //! Programs over IPv6, in the simulator, compiled, and on devices: each one that leaves the version to the build.
 
 mod between;
+mod claims;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

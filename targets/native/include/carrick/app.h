@@ -50,6 +50,14 @@ bool carrick_params_apply(const struct carrick_program *program, const char *con
 /* Opens a stack. Returns NULL on failure; `error` says why, and what to do. */
 struct carrick_stack *carrick_stack_open(const struct carrick_stack_config *config, struct carrick_port_error *error);
 
+/* Whether the stack may use its address: it may; another node has it; waiting failed. */
+enum carrick_claim { CARRICK_CLAIM_OURS, CARRICK_CLAIM_TAKEN, CARRICK_CLAIM_FAILED };
+
+/* Runs a stack that was just opened until it is known whether another node has its address (RFC 4862 section 5.4). That
+ * takes a second over IPv6 and Ethernet, and no time elsewhere. `owner` becomes the hardware address of the node that
+ * has it. Packets to the address are dropped meanwhile. */
+enum carrick_claim carrick_stack_claim(struct carrick_stack *stack, uint8_t owner[6]);
+
 /* Closes a stack and frees its memory. Open requests do not complete. */
 void carrick_stack_close(struct carrick_stack *stack);
 

@@ -57,12 +57,20 @@ struct carrick_net {
     struct carrick_ip6_address waiting_for[CARRICK_WAITING]; /* the next hops */
     struct carrick_frame replies[CARRICK_REPLIES];
     uint32_t replies_head, replies_tail;
+    bool claiming; /* the address may be another node's, and is not used before that is known (RFC 4862 §5.4) */
+    bool taken;    /* it is another node's: */
+    uint8_t owner[6];
+    uint64_t claim_until;
     uint64_t counters[CARRICK_NET_COUNTERS];
 };
 
 /* False: out of memory. */
 bool carrick_net_open(struct carrick_net *net, const struct carrick_net_config *config);
 void carrick_net_close(struct carrick_net *net);
+
+/* Asks whether another node has the address, over IPv6 and Ethernet; `claiming` is true until that is known, a second
+ * later or when the node has said so. */
+void carrick_net_claim(struct carrick_net *net, uint64_t now);
 
 /* Sorts received frames: what is ours is dealt with (what it owes waits for carrick_net_owed), the packets for a core
  * go to packets and lens, arrays of `count` elements. Returns how many those are. */
@@ -81,7 +89,7 @@ void carrick_net_frame(struct carrick_net *net, uint64_t now, struct carrick_fra
 /* Writes up to `count` frames that are owed or were waiting into reserved ones; returns how many. */
 uint32_t carrick_net_owed(struct carrick_net *net, uint64_t now, struct carrick_frame *frames, uint32_t count);
 
-/* When a neighbour must be asked again, UINT64_MAX: none. */
+/* When a neighbour must be asked again, or the address is known to be ours; UINT64_MAX: never. */
 uint64_t carrick_net_deadline(const struct carrick_net *net);
 
 /* Whether frames wait for a neighbour's answer. */
