@@ -12,6 +12,7 @@ use include_dir::{Dir, include_dir};
 use super::calendar;
 use super::dslx::{Design, Input, Packets, Shapes, TIMER_BITS, WOKEN_BITS, event_bits, fires};
 use super::header::header;
+use super::registers;
 use super::xls::{Pipeline, Xls};
 
 static RTL: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/hw/rtl");
@@ -117,8 +118,9 @@ pub fn write(
     let ports = Ports::of(program, design);
     build::write(&dir.join("top.sv"), top(program, design, settings, &ports).as_bytes())?;
     build::write(&dir.join("ports.h"), header(program, design, &ports).as_bytes())?;
+    build::write(&dir.join("registers.md"), registers::page(program, design, &ports).as_bytes())?;
     build::write_tree(&RTL, dir)?;
-    files.extend(["top.sv".into(), "ports.h".into()]);
+    files.extend(["top.sv".into(), "ports.h".into(), "registers.md".into()]);
     if design.packets.is_ok() {
         build::write_tree(&WIRE, dir)?;
         build::write_core(program, &dir.join("compiled"))?;
@@ -134,12 +136,17 @@ pub fn bits(n: u64) -> u32 {
     n.next_power_of_two().trailing_zeros()
 }
 
-/// The parameters of the shell, by name.
-fn parameters(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
-    let Ports { id, timers, event, env, issued, .. } = ports;
+/// Bits of the number of a row in a table of the session table.
+fn row_bits(program: &Program, design: &Design, settings: &PipelineSpec) -> u32 {
     let default = |id: ParamId| program.params.get(id.index()).map(|param| param.default);
     let capacity = fold::fold(program, &program.contexts[design.context.index()].capacity, &default);
     let flows = capacity.unwrap_or(settings.flows).min(settings.flows);
+    bits(flows.div_ceil(TABLES)).max(ROW_BITS)
+}
+
+/// The parameters of the shell, by name.
+fn parameters(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
+    let Ports { id, timers, event, env, issued, .. } = ports;
     let (makes, drops) = (u32::from(design.makes), u32::from(settings.overflow == Overflow::Drop));
     let alone: String = design.alone.iter().rev().map(|alone| if *alone { '1' } else { '0' }).collect();
     let all = [
@@ -151,7 +158,7 @@ fn parameters(program: &Program, design: &Design, settings: &PipelineSpec, ports
         ("ISSUED", issued.to_string()),
         ("MAKES", format!("1'b{makes}")),
         ("ALONE", format!("256'b{alone}")),
-        ("ROW_BITS", bits(flows.div_ceil(TABLES)).max(ROW_BITS).to_string()),
+        ("ROW_BITS", row_bits(program, design, settings).to_string()),
         ("QUEUE_BITS", bits(settings.queue).to_string()),
         ("FLIGHT_BITS", bits(settings.stages + AROUND).to_string()),
         ("DROPS", format!("1'b{drops}")),
@@ -203,7 +210,7 @@ fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Port
     let mut text = format!(
         "// The circuit of {}: the shell, and the pipelines of its chains. Made by carrick.\n\
          module top #(\n    parameter int ID = {id},\n    // a tick of the calendar, as a power of two in nanoseconds\n    \
-         parameter int TICK_BITS = {}\n) (\n    input  logic clk,\n    input  logic rst,\n{pins}{}    input  logic in_valid,\n    \
+         parameter int TICK_BITS = {}\n) (\n    input  logic clk,\n    input  logic rst,\n{pins}{}{}    input  logic in_valid,\n    \
          output logic in_ready,\n    input  logic [{input}:0] in_data,\n    output logic out_valid,\n    \
          input  logic out_ready,\n    output logic [{output}:0] out_data,\n    \
          output logic [31:0] events_dropped,\n    output logic [31:0] instances_dropped\n);\n    \
@@ -220,6 +227,7 @@ fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Port
          .*\n    );\n{}",
         program.name,
         bits(settings.tick),
+        registers::PINS,
         calendar::PINS,
         id - 1,
         event - 1,
@@ -232,6 +240,7 @@ fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Port
         output - 2,
         packets.unwrap_or_default(),
     );
+    text.push_str(&registers::connected(design, ports, row_bits(program, design, settings)));
     text.push_str(&chains(program, design, ports));
     text
 }

@@ -8,6 +8,7 @@ use carrick_ir::{EventId, Instr, Program, Ty};
 use super::calendar::{self, TIME_BITS};
 use super::circuit::Ports;
 use super::dslx::{Design, Input, Shapes, Site};
+use super::registers;
 
 /// Where the parts of an event lie; where packets go in and out, also what a core needs.
 pub fn header(program: &Program, design: &Design, ports: &Ports) -> String {
@@ -27,6 +28,7 @@ pub fn header(program: &Program, design: &Design, ports: &Ports) -> String {
         names.join(", "),
     );
     text.push_str(&timers(program, design, ports));
+    text.push_str(&registers::header(ports));
     if design.packets.is_ok() {
         text.push_str(&results(program, design, ports));
         text.push_str(&around(program, design));

@@ -8,6 +8,7 @@ mod cores;
 mod dslx;
 mod handlers;
 mod header;
+mod registers;
 mod verilated;
 mod xls;
 

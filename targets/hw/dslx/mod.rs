@@ -34,7 +34,7 @@ use effects::{Effects, Var, changed};
 use emitter::{Emitted, Emitter, unsupported};
 pub use emitter::{Input, Site};
 pub use packets::Packets;
-pub use shape::{Leaf, Shapes};
+pub use shape::{Leaf, PartTy, Shapes, parts};
 pub use timers::{TIMER_BITS, WOKEN_BITS, event_bits, fires};
 
 /// A program as DSLX, and what those need to know who connect it.

@@ -30,15 +30,20 @@ class Table {
     }
 
     Found look(std::uint32_t id) {
-        module.look = 1;
         module.look_id = id;
-        edge(module);
-        module.look = 0;
-        edge(module);
-        CHECK(module.seen);
-        const Found found{module.seen_found != 0, module.seen_slot, static_cast<std::uint32_t>(module.seen_entry)};
+        const Found found = looked();
         if (found.there)
             CHECK(module.seen_entry >> 32 == id);
+        return found;
+    }
+
+    // What is in a slot, whatever its id.
+    Found look_at(unsigned slot) {
+        module.look_slot = 1;
+        module.look_table = slot / (rows / 4);
+        module.look_row = slot % (rows / 4);
+        const Found found = looked();
+        module.look_slot = 0;
         return found;
     }
 
@@ -51,14 +56,15 @@ class Table {
         module.write = 0;
     }
 
-    // Whether there was a row for it; how many cycles that took.
-    bool add(std::uint32_t id, std::uint32_t value, long &cycles) {
+    // Whether there was a row for it; how many cycles that took. It must be new, or be there already.
+    bool add(std::uint32_t id, std::uint32_t value, long &cycles, bool is_new = true) {
         module.add = 1;
         module.add_entry = std::uint64_t{id} << 32 | value;
         for (cycles = 1; cycles < patience; cycles++) {
             settle(module);
             const bool added = module.added;
             const bool full = module.added_full;
+            CHECK(!added || full || module.added_new == is_new);
             edge(module);
             if (added) {
                 module.add = 0;
@@ -70,6 +76,15 @@ class Table {
     }
 
   private:
+    Found looked() {
+        module.look = 1;
+        edge(module);
+        module.look = 0;
+        edge(module);
+        CHECK(module.seen);
+        return {module.seen_found != 0, module.seen_slot, static_cast<std::uint32_t>(module.seen_entry)};
+    }
+
     Vlooked module;
 };
 
@@ -77,7 +92,13 @@ void all_there(Table &table, const std::map<std::uint32_t, std::uint32_t> &model
     for (const auto &[id, value] : model) {
         const Found found = table.look(id);
         CHECK(found.there && found.value == value);
+        const Found again = table.look_at(found.slot);
+        CHECK(again.there && again.slot == found.slot && again.value == value);
     }
+    std::size_t used = 0;
+    for (unsigned slot = 0; slot < rows; slot++)
+        used += table.look_at(slot).there;
+    CHECK(used == model.size());
 }
 
 } // namespace
@@ -114,7 +135,7 @@ int main() {
             most = std::max(most, model.size());
             longest = std::max(longest, cycles);
             // What is there already is not added again.
-            CHECK(table.add(id, ~value, cycles));
+            CHECK(table.add(id, ~value, cycles, false));
         } else {
             if (full++ == 0)
                 first_full = model.size();

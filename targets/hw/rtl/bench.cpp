@@ -9,7 +9,8 @@
 // time of an event before it gets the event, and to a later moment only if the calendar has a timer there that was
 // wanted before.
 //
-// As a process, ./circuit --cycles, it measures how often events begin, of distinct flows and of one flow.
+// As a process, ./circuit --cycles, it measures how often events begin, of distinct flows and of one flow. With
+// --registers it gives the circuit events, and prints its registers.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -17,10 +18,12 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "Vtop.h"
+#include "bus.h"
 #include "moments.h"
 #include "ports.h"
 #include "verilated.h"
@@ -33,6 +36,8 @@ constexpr long patience = 20'000;
 constexpr int silent = 1;
 constexpr int fires_here_only = 2;
 constexpr int fires_elsewhere_only = 3;
+// Bytes of addresses of registers.
+constexpr unsigned register_space = 4096;
 // Events of a measurement.
 constexpr std::size_t many = 1000;
 
@@ -92,6 +97,11 @@ class Circuit {
         }
         top.skip = 0;
         return true;
+    }
+
+    // What is in a register; nothing if the circuit answers with an error.
+    std::optional<std::uint32_t> read(unsigned offset) {
+        return Bus<Vtop>(top, [this] { edge(); }).read(offset);
     }
 
     // Lets the clock go on to a time; the flows that the calendar wakes. False: the circuit does not answer.
@@ -272,8 +282,8 @@ class Comparison {
     std::uint64_t now = 0;
 };
 
-// Cycles between two events of a chain where they follow each other at once.
-double interval(unsigned chain, const std::function<std::uint64_t(std::size_t)> &flow) {
+// Events of a chain, of these flows.
+std::vector<Event> events_of(unsigned chain, const std::function<std::uint64_t(std::size_t)> &flow) {
     std::vector<Event> events(many);
     for (std::size_t i = 0; i < many; i++) {
         events[i].given = empty();
@@ -281,6 +291,12 @@ double interval(unsigned chain, const std::function<std::uint64_t(std::size_t)> 
         put(events[i].given, named_at, 1, 1);
         put(events[i].given, id_at, id_bits, flow(i));
     }
+    return events;
+}
+
+// Cycles between two events of a chain where they follow each other at once.
+double interval(unsigned chain, const std::function<std::uint64_t(std::size_t)> &flow) {
+    std::vector<Event> events = events_of(chain, flow);
     Circuit circuit;
     if (!circuit.run(events))
         return -1;
@@ -307,6 +323,27 @@ int cycles() {
     return 0;
 }
 
+// Prints the registers after events of the first chain. Not 0: an address that has a register gives an error, or one
+// that has none does not.
+int registers_after_events() {
+    std::vector<Event> events = events_of(0, [](std::size_t i) { return i + 1; });
+    Circuit circuit;
+    if (!circuit.run(events))
+        return 1;
+    std::size_t next = 0;
+    for (unsigned offset = 0; offset < register_space; offset += 4) {
+        const std::optional<std::uint32_t> value = circuit.read(offset);
+        const bool listed = next < registers.size() && registers[next].offset == offset;
+        if (listed != value.has_value()) {
+            std::fprintf(stderr, "0x%03x: %s\n", offset, listed ? "no answer" : "a register that is not listed");
+            return 1;
+        }
+        if (listed)
+            std::printf("0x%03x %-24s 0x%08x\n", offset, registers[next++].name, *value);
+    }
+    return 0;
+}
+
 } // namespace
 
 extern "C" Comparison *circuit_begin() {
@@ -325,6 +362,8 @@ extern "C" int circuit_end(Comparison *comparison) {
     return ended->same_at_once() ? 0 : 1;
 }
 
-int main() {
+int main(int argc, char **argv) {
+    if (argc > 1 && std::strcmp(argv[1], "--registers") == 0)
+        return registers_after_events();
     return cycles();
 }

@@ -18,7 +18,10 @@ module session_table #(
     output logic                     ready,
     input  logic                     look,
     input  logic [ID-1:0]            look_id,
-    input  logic [4*ROW_BITS-1:0] look_rows,
+    input  logic [4*ROW_BITS-1:0]    look_rows,
+    // what is in a row of this table, whatever its id
+    input  logic                     look_slot,
+    input  logic [1:0]               look_table,
     output logic                     seen,
     output logic                     seen_found,
     output logic [ROW_BITS+1:0]      seen_slot,
@@ -33,6 +36,8 @@ module session_table #(
     input  logic [CTX-1:0]           add_entry,
     output logic                     added,
     output logic                     added_full,
+    // its id was not there
+    output logic                     added_new,
     // the entry in hand and that of a slot change places
     output logic                     swap,
     output logic [ROW_BITS+1:0]      swap_slot
@@ -49,7 +54,8 @@ module session_table #(
     logic [2*MOVES-1:0]       path;
     logic [COUNT_BITS-1:0]    moves;
 
-    logic                     first, adding;
+    logic                     first, first_slot, adding;
+    logic [1:0]               first_table;
     logic [ID-1:0]            first_id, compared_id;
     logic [4*(CTX+1)-1:0]     data;
     logic [3:0]               used, hit, put;
@@ -77,7 +83,7 @@ module session_table #(
         hit_entry  = '0;
         for (int t = 3; t >= 0; t--) begin
             used[t] = data[t*(CTX+1)+CTX];
-            hit[t]  = used[t] && data[t*(CTX+1)+CTX-1-:ID] == compared_id;
+            hit[t]  = used[t] && (first_slot && !adding ? first_table == 2'(t) : data[t*(CTX+1)+CTX-1-:ID] == compared_id);
             if (hit[t]) begin
                 hit_table = 2'(t);
                 hit_entry |= data[t*(CTX+1)+:CTX];
@@ -133,6 +139,8 @@ module session_table #(
     always_ff @(posedge clk) begin
         first         <= look && !rst;
         first_id      <= look_id;
+        first_slot    <= look_slot;
+        first_table   <= look_table;
         compared_rows <= look_rows;
         seen          <= first && !rst;
         seen_found    <= hit != '0;
@@ -142,6 +150,7 @@ module session_table #(
 
     assign added      = (state == CHOOSE && (hit != '0 || used != '1)) || (state == UNDO_READ && moves == '0);
     assign added_full = state == UNDO_READ;
+    assign added_new  = state == CHOOSE && hit == '0 && used != '1;
 
     always_ff @(posedge clk) begin
         random <= {random[14:0], random[15] ^ random[13] ^ random[12] ^ random[10]};

@@ -50,9 +50,23 @@ module shell #(
     output logic                  out_found,
     output logic                  out_full,
     output logic [CTX+ISSUED-1:0] out_data,
-    // events that were dropped, and instances that the session table could not hold
+    // events that were dropped, instances that the session table could not hold, and contexts that it has
     output logic [31:0]           events_dropped,
-    output logic [31:0]           instances_dropped
+    output logic [31:0]           instances_dropped,
+    output logic [ROW_BITS+2:0]   flows_now,
+    // a context is read, or changed, by its slot or its id: held until it is done, with no event under way. It is written a cycle
+    // after it is seen.
+    input  logic                  access_valid,
+    input  logic                  access_by_slot,
+    input  logic                  access_change,
+    input  logic [ROW_BITS+1:0]   access_slot,
+    input  logic [ID-1:0]         access_id,
+    output logic                  access_seen,
+    output logic                  access_found,
+    output logic [ROW_BITS+1:0]   access_found_slot,
+    output logic [CTX-1:0]        access_found_context,
+    input  logic [CTX-1:0]        access_context,
+    output logic                  access_done
 );
     localparam int Input = 10 + ID + EVENT + ENV;
 
@@ -69,8 +83,11 @@ module shell #(
     logic [CTX-1:0] seen_entry;
     logic [8+EVENT+ENV:0] first_rest, second_rest;
     logic second_named;
+    // The access under way.
+    logic accessing, access_look, access_write;
+    logic [4*ROW_BITS-1:0] access_rows;
     // What its chain gave.
-    logic result_valid, made, gone, add, added, added_full, is_added, full, swap, unused_ready;
+    logic result_valid, made, gone, add, added, added_full, added_new, is_added, full, swap, unused_ready;
     logic [CTX-1:0] instance_;
     logic [31:0] unused_dropped;
 
@@ -112,7 +129,7 @@ module shell #(
         else if (queue_ready) next_valid <= queue_valid;
     end
 
-    assign begin_ = next_valid && !held && !(next_alone && !empty) && !alone && !add;
+    assign begin_ = next_valid && !held && !(next_alone && !empty) && !alone && !add && !access_valid;
 
     scoreboard #(
         .TAG(2 * ROW_BITS),
@@ -127,7 +144,7 @@ module shell #(
         .enter_tag(next_rows[2*ROW_BITS-1:0]),
         .held(held),
         .empty(empty),
-        .locate(seen),
+        .locate(run_valid),
         .locate_found(run_found),
         .locate_slot(seen_slot),
         .swap(swap),
@@ -146,21 +163,24 @@ module shell #(
         .clk(clk),
         .rst(rst),
         .ready(ready),
-        .look(begin_),
-        .look_id(next_id),
-        .look_rows(next_rows),
+        .look(begin_ || access_look),
+        .look_id(access_look ? access_id : next_id),
+        .look_rows(!access_look ? next_rows : access_by_slot ? {4{access_slot[ROW_BITS-1:0]}} : access_rows),
+        .look_slot(access_look && access_by_slot),
+        .look_table(access_slot[ROW_BITS+1-:2]),
         .seen(seen),
         .seen_found(seen_found),
         .seen_slot(seen_slot),
         .seen_entry(seen_entry),
-        .write(leave && found),
-        .write_used(!gone),
-        .write_slot(slot),
-        .write_entry(out_data[CTX+ISSUED-1-:CTX]),
+        .write((leave && found) || access_write),
+        .write_used(!gone || access_write),
+        .write_slot(access_write ? access_slot : slot),
+        .write_entry(access_write ? access_context : out_data[CTX+ISSUED-1-:CTX]),
         .add(add),
         .add_entry(instance_),
         .added(added),
         .added_full(added_full),
+        .added_new(added_new),
         .swap(swap),
         .swap_slot(swap_slot)
     );
@@ -172,7 +192,7 @@ module shell #(
     end
 
     assign {run_chain, second_named, run_event, run_env} = second_rest;
-    assign run_valid   = seen;
+    assign run_valid   = seen && !accessing;
     assign run_found   = seen_found && second_named;
     assign run_context = run_found ? seen_entry : '0;
 
@@ -217,6 +237,29 @@ module shell #(
             is_added <= leave ? 1'b0 : is_added || added;
             if (added && added_full) instances_dropped <= instances_dropped + 1'b1;
         end
+    end
+
+    id_hash #(
+        .ID(ID),
+        .ROW_BITS(ROW_BITS)
+    ) hash_of_access (
+        .id(access_id),
+        .rows(access_rows)
+    );
+
+    // Nothing is under way, so what the table gives is the access's, and no event changes the context.
+    assign access_look          = access_valid && ready && empty && !accessing;
+    assign access_seen          = accessing && seen;
+    assign access_found         = seen_found;
+    assign access_found_slot    = seen_slot;
+    assign access_found_context = seen_entry;
+
+    always_ff @(posedge clk) begin
+        access_done  <= access_seen && !rst;
+        access_write <= access_seen && seen_found && access_change && !rst;
+        accessing    <= !rst && (access_look || (accessing && !access_done));
+        if (rst) flows_now <= '0;
+        else flows_now <= flows_now + (ROW_BITS + 3)'(added_new) - (ROW_BITS + 3)'(leave && found && gone);
     end
 
     logic unused;

@@ -20,6 +20,7 @@ extern "C" {
 #include "carrick/rand.h"
 }
 
+#include "bus.h"
 #include "moments.h"
 #include "ports.h"
 
@@ -94,7 +95,7 @@ class Core {
     bool take(std::uint32_t interface, const std::uint8_t *packet, std::uint32_t len, std::uint64_t at) {
         now = at;
         if (len == 0) { // a stream has no such packet
-            looked(0, CARRICK_COUNT_IP_SHORT);
+            counters[CARRICK_COUNT_IP_SHORT]++;
             return false;
         }
         surround();
@@ -114,6 +115,7 @@ class Core {
         until([this] { return cycle() && done; });
         handle_raised();
         settle();
+        count_refused();
         return !refused;
     }
 
@@ -200,10 +202,22 @@ class Core {
 
     void looked(unsigned verdict, std::uint8_t why) {
         refused = verdict == 0;
+        reason = why;
         if (verdict != 0 && !(verdict == 1 && why == fine))
             counters[CARRICK_COUNT_RX_PACKETS]++;
-        if (why != fine)
-            counters[why]++;
+    }
+
+    // Packets that are refused are counted in the circuit.
+    void count_refused() {
+        if (reason == fine)
+            return;
+        const auto count = Bus<Vtop>(top, [this] { cycle(); }).read(refused_at + 4 * reason);
+        if (!count) {
+            std::fprintf(stderr, "the circuit does not count a packet that it refuses\n");
+            std::abort();
+        }
+        counters[reason] += *count - counted[reason];
+        counted[reason] = *count;
     }
 
     // Carries out what a chain issued, but for packets.
@@ -308,6 +322,9 @@ class Core {
     std::deque<std::pair<unsigned, Bits>> raised;
     Packet made;
     bool done = false, refused = false, ended = false;
+    // why the last packet was refused, and what the circuit has counted until then
+    std::uint8_t reason = fine;
+    std::uint32_t counted[CARRICK_COUNTERS] = {};
 };
 
 Core &of(carrick_core *core) {
