@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program in the network over IPv6, between two hosts of Linux that know nothing of it.
 
-use carrick_tests::build::host_with;
+use carrick_interp::{Config, Core};
+use carrick_tests::build::{host_with, root};
+use carrick_tests::capture::captured;
 use carrick_tests::middle::{Middle, Place};
 use carrick_tests::net::lacks;
 use carrick_tests::node::Node;
 use carrick_tests::scripted::Scripted;
+
+use super::over_ipv6;
 
 const RELAY: &str = "tests/programs/relay_between.mtp";
 const KINDS: [[&str; 2]; 2] = [["packet", "packet"], ["xdp", "xdp"]];
@@ -13,8 +17,8 @@ const KINDS: [[&str; 2]; 2] = [["packet", "packet"], ["xdp", "xdp"]];
 const HOPS: u32 = 64;
 
 /// The program between both hosts.
-fn node(middle: &Middle, kinds: [&str; 2]) -> Node {
-    Node::start_host(middle, &host_with(RELAY, &["--over", "ipv6"]), kinds, &[])
+fn node(middle: &Middle, kinds: [&str; 2], more: &[&str]) -> Node {
+    Node::start_host(middle, &host_with(RELAY, &["--over", "ipv6"]), kinds, more)
 }
 
 /// Linux finds its peer by neighbour discovery through the node, and its TCP is of another protocol than the program's.
@@ -22,7 +26,7 @@ fn node(middle: &Middle, kinds: [&str; 2]) -> Node {
 fn hosts_find_each_other_through_a_program_over_ipv6() {
     for kinds in KINDS {
         let Some(middle) = Middle::new() else { return };
-        let node = node(&middle, kinds);
+        let node = node(&middle, kinds, &[]);
         middle.transfer_over_ipv6();
         let report = node.end();
         assert!(report.count("tx_forwarded") > 70, "{:?}", report.0);
@@ -60,6 +64,36 @@ fn exchange(client: &mut Scripted, server: &mut Scripted) {
     client.must("hear", &format!("0 8 {HOPS} 1"));
 }
 
+/// Whether the bridge gives a packet to the program: it is of IPv6, and no neighbour discovery (types 133 to 137 of ICMPv6).
+fn is_for_program(packet: &[u8]) -> bool {
+    const ICMPV6: u8 = 58;
+    packet[0] >> 4 == 6 && !(packet[6] == ICMPV6 && packet[7] == 255 && (133..=137).contains(&packet[40]))
+}
+
+/// The interpreter makes the same packets of what arrived as the node did, byte by byte.
+#[track_caller]
+fn the_interpreter_agrees(capture: &[u8], seed: u64) {
+    let program = over_ipv6(&root().join(RELAY)).expect("over inet");
+    let config = Config { mtu: 1500, seed, ..Config::default() };
+    let mut core = Core::new(program, &config).expect("a core");
+    let (mut sent, mut made, mut next) = (Vec::new(), Vec::new(), Vec::new());
+    for captured in captured(capture).into_iter().filter(|captured| is_for_program(&captured.packet)) {
+        if captured.sent {
+            sent.push(captured.packet);
+            continue;
+        }
+        core.rx_on(captured.interface, &captured.packet, 0).expect("it is taken");
+        while core.tx(&mut next, 0) {
+            made.push(next.clone());
+        }
+    }
+    // Each interface writes its own at once.
+    sent.sort_unstable();
+    made.sort_unstable();
+    assert!(sent.len() >= 9, "the exchange has more than {} packets", sent.len());
+    assert!(sent == made, "the node sent {sent:02x?}, the interpreter {made:02x?}");
+}
+
 #[test]
 fn a_program_keeps_copies_changes_and_answers_packets_of_ipv6() {
     if lacks("python3") {
@@ -67,7 +101,9 @@ fn a_program_keeps_copies_changes_and_answers_packets_of_ipv6() {
     }
     for kinds in KINDS {
         let Some(middle) = Middle::new() else { return };
-        let node = node(&middle, kinds);
+        let dir = tempfile::tempdir().expect("a folder");
+        let capture = dir.path().join("all.pcapng");
+        let node = node(&middle, kinds, &["--seed", "5", "--pcap", &capture.display().to_string()]);
         let ends = [("client", Place::Client, Middle::SERVER_6), ("server", Place::Server, Middle::CLIENT_6)];
         let [mut client, mut server] = ends.map(|(who, place, peer)| {
             let mut python = middle.command(place, "python3");
@@ -83,5 +119,6 @@ fn a_program_keeps_copies_changes_and_answers_packets_of_ipv6() {
         for never in ["bridge_unknown", "bad_checksum", "packet_gone"] {
             assert_eq!(report.count(never), 0, "{never}: {:?}", report.0);
         }
+        the_interpreter_agrees(&std::fs::read(capture).expect("a capture"), 5);
     }
 }
