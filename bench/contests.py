@@ -6,6 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import circuits
 import forwarding
 import kernel_target
 import key_value
@@ -321,4 +322,5 @@ ALL = {
     **key_value.contests(IN_KERNEL),
     **user_space.contests(IN_KERNEL, lambda: native() / "tcp-host"),
     **rates.contests(IN_KERNEL),
+    **circuits.contests(carrick),
 }

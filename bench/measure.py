@@ -42,17 +42,22 @@ class Row:
 
 
 class Aim:
-    """What a row is to be: so many times better than another one, or at most a figure."""
+    """What a row is to be: so many times better than another one, or at most a figure, or at least one."""
 
-    def __init__(self, row, times=1, than=None, most=None):
-        self.row, self.times, self.than, self.most = row, times, than, most
+    def __init__(self, row, times=1, than=None, most=None, least=None):
+        self.row, self.times, self.than, self.most, self.least = row, times, than, most, least
+
+    @property
+    def figure(self):
+        """The figure that it is compared with, if it is not another row."""
+        return self.most if self.most is not None else self.least
 
     def reached(self, rows):
         """How many times better it is than the other one, or than the figure; None: not measured."""
         one, other = (next((row for row in rows if row.name == name), None) for name in (self.row, self.than))
-        if not one or not one.median or self.most is None and (not other or not other.median):
+        if not one or not one.median or self.figure is None and (not other or not other.median):
             return None
-        return better(one, self.most if self.most is not None else other.median)
+        return better(one, self.figure if self.figure is not None else other.median)
 
 
 def tails_of(rows, before):

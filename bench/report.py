@@ -56,9 +56,15 @@ def verdicts(contest):
         if reached is None:
             continue
         short = aim.times / reached
-        what = (f"{aim.row}: {figure(aim.most / reached)} {contest.rows[0].unit}. Target at most {aim.most:g}" if aim.most is not None
-                else f"{aim.row}: {reached:.2f}x {aim.than}. Target {aim.times:g}x")
-        yield what, f"missed by {short:.1f}x" if short > 1 else "met"
+        yield compared_with_aim(contest, aim, reached), f"missed by {short:.1f}x" if short > 1 else "met"
+
+
+def compared_with_aim(contest, aim, reached):
+    if aim.figure is None:
+        return f"{aim.row}: {reached:.2f}x {aim.than}. Target {aim.times:g}x"
+    median = next(row.median for row in contest.rows if row.name == aim.row)
+    bound = "most" if aim.most is not None else "least"
+    return f"{aim.row}: {figure(median)} {contest.rows[0].unit}. Target at {bound} {aim.figure:g}"
 
 
 def judged(contest, contests):
