@@ -124,11 +124,15 @@ fn pages_in_a_browser() {
     let folder = tempfile::tempdir().expect("a folder");
     page(folder.path(), "lossy", "protocols/tcp/tcp.mtp", &LOSSY);
     receivers_page(folder.path());
+    // Many events of a small program, whose contexts are recorded sooner than those of a large one.
+    let small = folder.path().join("small");
+    done(&root(), &["new", small.to_str().expect("UTF-8"), "--template", "stream"]);
+    let small = small.join("small.mtp");
     page(
         folder.path(),
         "long",
-        "protocols/tcp/tcp.mtp",
-        &["--bytes", "48MB", "--rate", "10Gbps", "--delay", "100us"],
+        small.to_str().expect("UTF-8"),
+        &["--bytes", "42MB", "--rate", "10Gbps", "--delay", "100us"],
     );
     for step in [&["ci", "--no-audit", "--no-fund", "--ignore-scripts"][..], &["test"]] {
         let mut npm = Command::new("npm");
