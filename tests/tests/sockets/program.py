@@ -209,6 +209,8 @@ def options_are_read_back():
 @case
 def times_are_read_back():
     s = ask("echo")
+    s.sendall(b"all")
+    assert s.recv(3, socket.MSG_WAITALL) == b"all"  # so nothing waits for an acknowledgement longer than a timeout of 1 ms
     for option, values in [
         (socket.TCP_USER_TIMEOUT, [(5000, 5000), (1, 1), (0, 0)]),
         (socket.TCP_LINGER2, [(5, 5), (200, 120), (-7, -1), (0, 60)]),
