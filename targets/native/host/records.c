@@ -19,11 +19,11 @@ void carrick_record_opened(struct carrick_host *host, const struct carrick_confi
     struct carrick_ip6_address own = {0, config->address};
     if (host->net.config.six)
         own = config->address6;
-    uint64_t words[] = {host->program->source_hash, own.high, own.low, config->mtu, config->seed};
-    const uint32_t count = sizeof words / sizeof words[0];
+    struct carrick_record_opening opening = {host->program->source_hash, own.high, own.low, config->mtu, config->seed};
+    const uint32_t count = sizeof opening / sizeof(uint64_t);
     struct carrick_record_head head = {host->now, host->number, CARRICK_RECORD_OPENED, 0, count + params};
     fwrite(&head, sizeof head, 1, host->records);
-    fwrite(words, sizeof words, 1, host->records);
+    fwrite(&opening, sizeof opening, 1, host->records);
     if (params)
         fwrite(config->params, sizeof *config->params, params, host->records);
 }

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include "carrick-protocol.h"
+#include "carrick/records.h"
 #include "ideal-link.h"
 #include "ns3/boolean.h"
 #include "ns3/error-model.h"
@@ -25,21 +26,13 @@ using namespace ns3;
 
 namespace {
 
-// The kinds of records beside those of enum carrick_trace_kind, and their head.
-enum Kind : uint32_t { OPENED = 256, SENT = 257, COMPLETED = 259 };
-
-struct Head {
-    uint64_t now;
-    uint32_t host, kind, number, count;
-};
-
 class Records {
   public:
     explicit Records(uint32_t host) : m_host(host) {}
 
     void Write(uint32_t kind, uint32_t number, const std::vector<uint64_t> &words) const {
         const auto now = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
-        const Head head = {now, m_host, kind, number, static_cast<uint32_t>(words.size())};
+        const carrick_record_head head = {now, m_host, kind, number, static_cast<uint32_t>(words.size())};
         if (std::fwrite(&head, sizeof head, 1, stdout) != 1 ||
             std::fwrite(words.data(), sizeof(uint64_t), words.size(), stdout) != words.size()) {
             std::exit(EXIT_FAILURE); // nobody reads any more
@@ -53,7 +46,7 @@ class Records {
     void Sent(Ptr<const Packet> packet) const {
         std::vector<uint64_t> words((packet->GetSize() + 7) / 8);
         packet->CopyData(reinterpret_cast<uint8_t *>(words.data()), packet->GetSize());
-        Write(SENT, packet->GetSize(), words);
+        Write(CARRICK_RECORD_SENT, packet->GetSize(), words);
     }
 
   private:
@@ -102,7 +95,7 @@ class Replayer {
             request.data = {ask.octets.data(), ask.octets.size(), 0};
         }
         m_core->Call(static_cast<uint32_t>(ask.call), request, [this](const carrick_completion &done) {
-            m_records.Write(COMPLETED, done.status, {done.token, done.value});
+            m_records.Write(CARRICK_RECORD_COMPLETED, done.status, {done.token, done.value});
             React();
         });
     }
@@ -183,12 +176,13 @@ int main(int argc, char **argv) {
         const ScriptHost &host = script.hosts[i];
         Ptr<CarrickProtocol> protocol = Install(program, host, nodes.Get(i));
         replayers[i].SetCore(protocol->Core());
-        // The address is 128 bits wide, of which one of IPv4 has the lower 32.
-        std::vector<uint64_t> opening = {core.source_hash, 0, host.address, host.mtu, host.seed};
+        const carrick_record_opening fixed = {core.source_hash, 0, host.address, host.mtu, host.seed};
+        std::vector<uint64_t> opening(sizeof fixed / sizeof(uint64_t));
+        std::memcpy(opening.data(), &fixed, sizeof fixed);
         for (uint32_t p = 0; p < core.param_count; ++p) {
             opening.push_back(protocol->GetParam(p));
         }
-        records[i].Write(OPENED, 0, opening);
+        records[i].Write(CARRICK_RECORD_OPENED, 0, opening);
         protocol->TraceConnectWithoutContext("Record", MakeCallback(&Records::Record, &records[i]));
         protocol->TraceConnectWithoutContext("Tx", MakeCallback(&Records::Sent, &records[i]));
     }

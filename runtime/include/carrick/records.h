@@ -12,8 +12,7 @@
 
 /* Kinds beside those of enum carrick_trace_kind. */
 enum carrick_record_kind {
-    /* First of each host. Words: the program's source hash, the first and the last 64 bits of the address, the MTU, the
-     * seed, then each parameter. */
+    /* First of each host. Words: struct carrick_record_opening, then each parameter. */
     CARRICK_RECORD_OPENED = 256,
     /* A packet that the core made, or that goes to it. Number: its bytes, which are in the words. */
     CARRICK_RECORD_SENT,
@@ -35,6 +34,13 @@ struct carrick_record_head {
     uint32_t kind;
     uint32_t number;
     uint32_t count; /* of the words that follow, 64 bits each */
+};
+
+struct carrick_record_opening {
+    uint64_t source_hash;
+    uint64_t address_high, address_low; /* of an IPv4 address the low half alone */
+    uint64_t mtu;
+    uint64_t seed;
 };
 
 #endif
