@@ -24,10 +24,6 @@ static bool read_one(const struct carrick_options *options, const char *text, si
     return carrick_parse_address(text, len, address) && carrick_address_is_ipv4(*address) != six;
 }
 
-static bool is_given(struct carrick_ip6_address address) {
-    return (address.high | (uint32_t)address.low) != 0 || (address.low && !carrick_address_is_ipv4(address));
-}
-
 /* An address, and perhaps `/` and the length of the prefix. */
 static bool read_address(struct carrick_options *options, const char *text) {
     size_t len = strcspn(text, "/");
@@ -160,17 +156,18 @@ static bool fits_middlebox(const struct carrick_options *options, struct carrick
     if (options->loop)
         return refuse(error, "The memory port joins two applications, and a program in the network has none: take "
                              "other ports.");
-    if (options->app_count || is_given(options->address) || is_given(options->gateway) || is_given(options->peer))
+    if (options->app_count || !carrick_address_is_any(options->address) || !carrick_address_is_any(options->gateway) ||
+        !carrick_address_is_any(options->peer))
         return refuse(error, "A program in the network has no address and no application: leave out --addr, --gateway, "
                              "--peer and --app.");
     return true;
 }
 
 static bool fits_endpoint(const struct carrick_options *options, struct carrick_port_error *error) {
-    const char *missing = !options->port_count          ? "--port"
-                          : !is_given(options->address) ? "--addr"
-                          : !options->app_count         ? "--app"
-                                                        : NULL;
+    const char *missing = !options->port_count                       ? "--port"
+                          : carrick_address_is_any(options->address) ? "--addr"
+                          : !options->app_count                      ? "--app"
+                                                                     : NULL;
     if (missing) {
         snprintf(error->text, sizeof error->text, "`%s` is missing: --help shows an example.", missing);
         return false;
@@ -197,7 +194,7 @@ static bool is_complete(struct carrick_options *options, struct carrick_port_err
                  "The core is not in this process: --fault, --pcap and --set are for whoever has its packets.");
         return false;
     }
-    if (!is_given(options->peer))
+    if (carrick_address_is_any(options->peer))
         options->peer = (struct carrick_ip6_address){options->address.high, options->address.low + 1};
     if (options->faulty && options->seeded && !options->fault.seed)
         options->fault.seed = options->seed;

@@ -76,10 +76,6 @@ bool relay_may(const struct relay *relay, uint64_t asker, uint16_t port) {
     return may;
 }
 
-static bool is_unspecified(struct carrick_ip6_address address) {
-    return address.high == 0 && address.low == 0;
-}
-
 static bool is_link_local(struct carrick_ip6_address address) { /* fe80::/10, RFC 4291 section 2.5.6 */
     return address.high >> 54 == 0xfe80 >> 6;
 }
@@ -87,7 +83,7 @@ static bool is_link_local(struct carrick_ip6_address address) { /* fe80::/10, RF
 bool relay_speaks(const struct relay *relay, const struct carrick_ask *ask) {
     struct carrick_ip6_address own = carrick_stack_address(relay->stack);
     if (carrick_address_is_ipv4(own))
-        return !ask->only6 && (is_unspecified(ask->address) || carrick_address_is_ipv4(ask->address));
+        return !ask->only6 && (carrick_address_is_unspecified(ask->address) || carrick_address_is_ipv4(ask->address));
     /* Links other than the stack's have link-local addresses, too. The kernel reaches all of them. */
     return !carrick_address_is_ipv4(ask->address) && (!is_link_local(ask->address) || is_link_local(own));
 }

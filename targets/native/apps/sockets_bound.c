@@ -124,8 +124,7 @@ static int bound_open(struct relay_bound *bound) {
 /* The stack's address, or any address: 0.0.0.0 or `::`. */
 static bool is_bindable(const struct relay *relay, struct carrick_ip6_address address) {
     struct carrick_ip6_address own = carrick_stack_address(relay->stack);
-    bool any = address.high == 0 && (address.low == 0 || address.low == CARRICK_MAPPED << 32);
-    return any || carrick_ip6_same(address, own);
+    return carrick_address_is_any(address) || carrick_ip6_same(address, own);
 }
 
 void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {

@@ -91,8 +91,7 @@ void carrick_requests_set(const struct carrick_requests *all, struct carrick_slo
 bool carrick_requests_set_address(const struct carrick_requests *all, struct carrick_slot *slot,
                                   enum carrick_call_field field, struct carrick_ip6_address address) {
     int place = all->calls[slot->kind].place[field];
-    bool unspecified = (address.high | address.low) == 0;
-    if (!unspecified && carrick_address_is_ipv4(address) == all->six)
+    if (!carrick_address_is_unspecified(address) && carrick_address_is_ipv4(address) == all->six)
         return false;
     carrick_requests_set(all, slot, field, all->six ? address.high : (uint32_t)address.low);
     if (all->six && place >= 0 && place + 1 < 16)

@@ -40,7 +40,7 @@ static struct carrick_ip6_address of_mac(const uint8_t *mac) {
 /* Whether an address of either version is one of a single host. */
 static bool is_one(struct carrick_ip6_address address) {
     return carrick_address_is_ipv4(address) ? carrick_is_host((uint32_t)address.low)
-                                            : !net_is_group(address) && !net_is_unspecified(address);
+                                            : !net_is_group(address) && !carrick_address_is_unspecified(address);
 }
 
 /* The source or the destination of a packet that has a whole header. */

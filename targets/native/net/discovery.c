@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Neighbour discovery (RFC 4861 §7): says who we are, and finds out who the next hop is. */
+#include "carrick/ethernet.h"
 #include "carrick/report6.h"
 #include "net/net.h"
 
@@ -107,11 +108,11 @@ void net_discovery_ask(struct carrick_net *net, struct carrick_ip6_address addre
 /* Somebody asks for a hardware address (RFC 4861 §7.2.3, §7.2.4). */
 static bool take_solicitation(struct carrick_net *net, const struct carrick_frame *frame, const struct carrick_ip6 *ip,
                               const uint8_t *message) {
-    bool whole = true, nobody = net_is_unspecified(ip->src);
+    bool whole = true, nobody = carrick_address_is_unspecified(ip->src);
     struct carrick_ip6_address target = carrick_ip6_load(message + 8);
     const uint8_t *mac = option(message + MESSAGE_LEN, ip->payload_len - MESSAGE_LEN, SOURCE_OPTION, &whole);
     if (!whole || net_is_group(target) || net_is_group(ip->src) || carrick_ip6_same(ip->src, net->config.address6) ||
-        (nobody && (mac || !net_is_group(ip->dst))) || (mac && (mac[0] & 1)))
+        (nobody && (mac || !net_is_group(ip->dst))) || (mac && carrick_is_group(mac)))
         return false;
     if (!carrick_ip6_same(target, net->config.address6))
         return true;
@@ -144,7 +145,7 @@ static bool take_advertisement(struct carrick_net *net, uint64_t now, const stru
     const uint8_t *mac = option(message + MESSAGE_LEN, ip->payload_len - MESSAGE_LEN, TARGET_OPTION, &whole);
     const uint8_t *known = neighbour_mac(cache, target);
     bool ours = carrick_ip6_same(target, net->config.address6);
-    if (!whole || net_is_group(target) || (ours && !net_is_tentative(net)) || (mac && (mac[0] & 1)) ||
+    if (!whole || net_is_group(target) || (ours && !net_is_tentative(net)) || (mac && carrick_is_group(mac)) ||
         (net_is_group(ip->dst) && (flags & FLAG_SOLICITED)))
         return false;
     if (ours) {

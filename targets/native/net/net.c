@@ -68,7 +68,7 @@ static struct carrick_ip6_address hop_of(const struct carrick_net_config *config
 }
 
 static bool is_hop(struct carrick_ip6_address hop) {
-    return (hop.high | hop.low) != 0;
+    return !carrick_address_is_unspecified(hop);
 }
 
 /* A packet for us came by this next hop. */

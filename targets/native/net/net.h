@@ -12,13 +12,9 @@
 #define ETHER_IPV6 0x86ddu
 #define ARP_LEN    28u
 
-/* Whether an address of IPv6 is one of a group, or none. */
+/* Whether an address of IPv6 is one of a group. */
 static inline bool net_is_group(struct carrick_ip6_address address) {
     return address.high >> 56 == 0xff;
-}
-
-static inline bool net_is_unspecified(struct carrick_ip6_address address) {
-    return (address.high | address.low) == 0;
 }
 
 /* A frame to be sent later; NULL (counted) if too many are owed already. `len` is the whole frame's. */

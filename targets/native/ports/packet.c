@@ -255,7 +255,7 @@ static bool packet_setup(struct packet *self, const char *device, const struct c
     where.sll_protocol = 0;
     if (bind(self->sender, (struct sockaddr *)&where, sizeof where) != 0)
         return false;
-    if (taken && (taken->address.high | taken->address.low)) {
+    if (taken && !carrick_address_is_unspecified(taken->address)) {
         if (!carrick_device_join(self->port.fd, asked.index, taken->address))
             return false;
         packet_keep(self, asked.index, taken);

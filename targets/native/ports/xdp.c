@@ -180,14 +180,10 @@ static int xdp_load_all(int map) {
     return carrick_bpf_load(BPF_PROG_TYPE_XDP, program, sizeof program / sizeof program[0]);
 }
 
-static bool is_none(struct carrick_ip6_address address) {
-    return (address.high | address.low) == 0;
-}
-
 /* The device receives what the program hands over. */
 static bool xdp_listen(struct xdp *self, uint32_t device, struct carrick_ip6_address address) {
     self->listener = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-    self->all = is_none(address);
+    self->all = carrick_address_is_unspecified(address);
     return self->listener >= 0 && (self->all ? carrick_device_promiscuous(self->listener, device)
                                              : carrick_device_join(self->listener, device, address));
 }
@@ -201,7 +197,7 @@ static int xdp_attach(int program, uint32_t device) {
 }
 
 static int xdp_load_for(int map, struct carrick_ip6_address address) {
-    if (is_none(address))
+    if (carrick_address_is_unspecified(address))
         return xdp_load_all(map);
     return carrick_address_is_ipv4(address) ? xdp_load(map, (uint32_t)address.low) : xdp_load6(map, address);
 }

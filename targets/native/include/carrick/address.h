@@ -16,4 +16,14 @@ static inline bool carrick_address_is_ipv4(struct carrick_ip6_address address) {
     return address.high == 0 && address.low >> 32 == CARRICK_MAPPED;
 }
 
+/* `::` (RFC 4291 §2.5.2) */
+static inline bool carrick_address_is_unspecified(struct carrick_ip6_address address) {
+    return (address.high | address.low) == 0;
+}
+
+/* `::` or 0.0.0.0 */
+static inline bool carrick_address_is_any(struct carrick_ip6_address address) {
+    return carrick_address_is_unspecified(address) || (address.high == 0 && address.low == CARRICK_MAPPED << 32);
+}
+
 #endif
