@@ -109,11 +109,18 @@ def kernel():
     return [str(PEER)]
 
 
+def behind_xdp():
+    """The kernel's own transport, behind an XDP program that passes all: what the device does for any such program."""
+    return kernel()
+
+
 def pair(left, offloads):
     """Two scripted processes on a wire of their own: `left` at our end, the kernel at the other."""
-    joined = wire(offloads, left in (kernel, in_kernel))
-    if left == in_kernel:
-        joined.enable_veth_redirect()
+    joined = wire(offloads, left in (kernel, behind_xdp, in_kernel))
+    if left in (behind_xdp, in_kernel):
+        joined.pass_by_xdp(1)
+    if left == behind_xdp:
+        joined.pass_by_xdp(0)
     return joined.start(0, left()), joined.start(1, kernel())
 
 
@@ -133,10 +140,12 @@ def bulk(sender, receiver):
 
 
 def veth(title, wanted, unit, better, shown, sample, times=None):
-    """The same script with ours on packet sockets, by AF_XDP and in the kernel, and with Linux's own without and with offloads."""
+    """The same script with ours on packet sockets, by AF_XDP and in the kernel, and with Linux's own: behind an XDP program as ours are,
+    without offloads, and with them."""
     rows = []
     for name, left, offloads in [("ours, over packet sockets", by_packet_socket, False), ("ours, over AF_XDP", by_af_xdp, False),
                                  ("ours, in the kernel", in_kernel, False),
+                                 ("kernel, no GSO or GRO, behind an XDP program", behind_xdp, False),
                                  ("kernel, no GSO or GRO", kernel, False), ("kernel, GSO and GRO", kernel, True)]:
         command = left.__name__
         try:
@@ -147,8 +156,8 @@ def veth(title, wanted, unit, better, shown, sample, times=None):
         except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
             value = lambda error=error: fail(error)
         rows.append(Row(name, unit, f"{command}: {shown}", value, better))
-    aims = [Aim(row.name, times, rows[-2].name) for row in rows[:-2]] if times else []
-    return Contest(title, wanted, rows, rows[-2:], aims)
+    aims = [Aim(row.name, times, rows[-2].name) for row in rows[:-3]] if times else []
+    return Contest(title, wanted, rows, rows[-3:], aims)
 
 
 def fail(error):

@@ -30,7 +30,7 @@ def sent(setting, options):
         with open(Path(folder) / "all", "wb") as file:
             file.truncate(OCTETS)
         joined = setting.joined(False)
-        joined.enable_veth_redirect()
+        joined.pass_by_xdp(1)
         process = joined.start(0, ["nice", "-n", "-20", *setting.ours(0, f"http:{folder}"), *options], "listening")
         try:
             taken = joined.start(1, ["curl", "-s", "-o", "/dev/null", f"http://{OURS}/all"])

@@ -58,8 +58,9 @@ class Wire:
             run("ip", "-n", name, "route", "replace", NETWORK, "dev", DEVICE, "src", address, "congctl", CONGESTION_CONTROL)
         return self
 
-    def enable_veth_redirect(self):
-        run("ip", "netns", "exec", self.names[1], "scripts/enable-veth-redirect", DEVICE)
+    def pass_by_xdp(self, end):
+        """An XDP program at that end passes all: the other end can send frames back to it (XDP_TX), or redirect them."""
+        run("ip", "netns", "exec", self.names[end], "scripts/enable-veth-redirect", DEVICE)
 
     def __exit__(self, *_):
         for child in self.children:

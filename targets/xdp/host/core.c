@@ -7,6 +7,9 @@
 
 #include "core.h"
 
+/* A request for bytes waits so long (ns) for more of them, if the last one found fewer than it asked for: a request for
+ * each packet would hold the connection whenever the next packet comes. What else is asked for takes it along. */
+#define READ_TOGETHER UINT64_C(50000)
 /* Empty frames that are given in one turn: after so many, others have theirs. */
 #define EMPTY_AT_ONCE 64u
 /* With so many packets waiting no request goes to the program: what a frame of them issues has to find room. */
@@ -86,8 +89,16 @@ static bool brings_octets(const struct carrick_request *request) {
     return request->data.ptr && !request->writable;
 }
 
+/* The request is put into the frame next: how long that can wait. */
+static void may_wait(struct carrick_core *core, const struct carrick_request *request, uint64_t now) {
+    core->drained = core->drained && request->writable;
+    if (!core->drained)
+        core->goes_at = 0;
+    else if (core->kernel->tap.count == 0)
+        core->goes_at = now + READ_TOGETHER;
+}
+
 int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now) {
-    (void)now;
     if (request->token == 0)
         return CARRICK_BAD_ARG;
     if (core->open == core->most_open || !room_to_ask(core))
@@ -106,6 +117,7 @@ int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct c
     if (request->data.ptr && !core_stage(core, request, &host_request))
         return CARRICK_AGAIN;
     core->open++;
+    may_wait(core, request, now);
     tap_put(&core->kernel->tap, &host_request);
     if (brings_octets(request))
         (void)tap_push(&core->kernel->tap);
@@ -143,7 +155,7 @@ bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_co
             *out = (struct carrick_completion){
                 .token = report->words[0], .status = (uint8_t)report->words[1], .value = report->words[2]};
             core->open -= core->open > 0;
-            core_unstage(core, out->token, out->value);
+            core->drained |= core_unstage(core, out->token, out->value);
             found = true;
         } else if (report->kind == CARRICK_REPORT_SEND) {
             send_for_program(core, report, octets);
@@ -173,7 +185,7 @@ uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buff
     (void)buffers, (void)cap, (void)lens, (void)count;
     /* What comes from here on calls again. */
     __atomic_store_n(&kernel_shared(core->kernel)->called, 0, __ATOMIC_SEQ_CST);
-    bool pushed = tap_push(&core->kernel->tap);
+    bool pushed = now < core->goes_at || tap_push(&core->kernel->tap);
     /* Of those that wait for their moment nobody knows how many may leave by now: as long as some do, twice as many. */
     uint32_t most = core_packet_due(core) == 0 ? EMPTY_AT_ONCE : 1;
     for (uint32_t given = 0; pushed && given < EMPTY_AT_ONCE; most *= 2) {
@@ -208,9 +220,6 @@ int carrick_kernel_advance(struct carrick_core *core, uint64_t now) {
 }
 
 uint64_t carrick_kernel_next_deadline(const struct carrick_core *core) {
-    /* Nothing calls when there is memory again. */
-    if (core->kernel->tap.count > 0)
-        return 0;
     uint64_t first = core_watch(core);
     if (first == CARRICK_NEVER)
         return CARRICK_NEVER;

@@ -32,6 +32,8 @@ struct carrick_core {
     uint64_t base;            /* of the kernel's clock: the host's 0 */
     uint32_t open, most_open; /* requests whose completion nobody has taken */
     uint64_t refused;         /* one that is too long; 0: none */
+    bool drained;             /* the last bytes that were asked for were fewer, and nothing else was asked for since */
+    uint64_t goes_at;         /* when the frame goes that has the requests, as the host counts; 0: at once */
     uint32_t staged_count, staged_free;
     uint32_t due_first, due_count, due_most; /* those before the first have fired */
     struct due *due;                         /* due_most, in the order in which they are due */
@@ -52,14 +54,15 @@ uint32_t core_most_timers(const struct carrick_kernel *kernel);
 void core_look_at_timers(const struct carrick_core *core);
 /* From when on a packet that waits can leave; CARRICK_NEVER: none does before something happens. */
 uint64_t core_packet_due(const struct carrick_core *core);
-/* When the first timer or packet is due, if not later; CARRICK_NEVER: none. Who has one that is due before calls. */
+/* When the first timer, packet or request is due, if not later; CARRICK_NEVER: none. Who has one that is due before
+ * calls. */
 uint64_t core_watch(const struct carrick_core *core);
 
 /* Puts the bytes of a request where the program finds them. False: there is no room. */
 bool core_stage(struct carrick_core *core, const struct carrick_request *request,
                 struct carrick_host_request *host_request);
-/* A request with bytes is complete: `octets` of them are the application's now, at most. */
-void core_unstage(struct carrick_core *core, uint64_t token, uint64_t octets);
+/* A request with bytes is complete: `octets` of them are the application's now, at most. Whether it asked for more. */
+bool core_unstage(struct carrick_core *core, uint64_t token, uint64_t octets);
 
 /* What stands in an instance. */
 static inline uint32_t core_word(const uint8_t *at) {

@@ -36,19 +36,20 @@ bool core_stage(struct carrick_core *core, const struct carrick_request *request
     return true;
 }
 
-void core_unstage(struct carrick_core *core, uint64_t token, uint64_t octets) {
+bool core_unstage(struct carrick_core *core, uint64_t token, uint64_t octets) {
     if (core->staged_count == 0)
-        return;
+        return false;
     uint32_t *at = begin_at(core, token);
     while (*at != NOT_STAGED && core->staged[*at].token != token)
         at = &core->staged[*at].next;
     uint32_t n = *at;
     if (n == NOT_STAGED)
-        return;
+        return false;
     struct staged *s = &core->staged[n];
     if (s->writable)
         memcpy(s->data, staged_octets(core, n), octets < s->len ? octets : s->len);
     *at = s->next;
     s->next = core->staged_free;
     core->staged_free = n;
+    return s->writable && octets < s->len;
 }

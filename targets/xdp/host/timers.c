@@ -40,6 +40,10 @@ static uint64_t first_due(const struct carrick_core *core) {
     uint64_t timer = first_timer(core), first = core_packet_due(core);
     uint64_t noted = core->due_first < core->due_count ? core->due[core->due_first].deadline : CARRICK_NEVER;
     first = timer && timer < first ? timer : first;
+    /* Requests in a frame that wait for others, or for memory: nothing calls when there is some again. */
+    uint64_t request = core->goes_at ? core->base + core->goes_at : 0;
+    if (core->kernel->tap.count > 0 && request < first)
+        first = request;
     return noted < first ? noted : first;
 }
 

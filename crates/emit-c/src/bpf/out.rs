@@ -50,23 +50,34 @@ impl Emitter<'_> {
         }
     }
 
+    /// Whether a checksum is over header and payload.
+    fn sums_all(&self) -> bool {
+        self.p.blueprints.iter().flat_map(|bp| &bp.fields).any(|f| {
+            matches!(f.kind, BpFieldKind::Checksum { header: true, payload: true, fields: None, .. })
+        })
+    }
+
+    /// Whether it reads more of a frame than what is parsed first.
+    fn reads_frames(&self) -> bool {
+        self.sums_all() || self.looks_further() || self.has_any_units()
+    }
+
     /// What the target's headers are told of the program.
     pub(super) fn what_it_is_like(&mut self) {
-        let sum = self.p.blueprints.iter().flat_map(|bp| &bp.fields).any(|f| {
-            matches!(f.kind, BpFieldKind::Checksum { header: true, payload: true, fields: None, .. })
-        });
         let parser = &self.p.functions[self.p.parser.index()].name;
         self.w.line(format!("#define CARRICK_PARSER fn_{parser}"));
         self.define_report_parser();
         self.w.line(format!("#define CARRICK_PROTOCOL {}", self.p.net_header.protocol));
         self.w.line(format!("#define CARRICK_CHAINS {}u", following(self.p).chains));
         for (name, holds) in [
-            ("WHOLE_SUM", sum),
+            ("WHOLE_SUM", self.sums_all()),
+            ("READS_FRAMES", self.reads_frames()),
             ("LOOKS", self.looks_further()),
             ("FRAMES", self.has_frames()),
             ("MAKES_FRAMES", self.makes_frames()),
             ("PAYLOADS", self.sends_payloads()),
             ("UNITS", self.has_any_units()),
+            ("GATHERS", self.gathers()),
             ("CLAIMED", !self.p.claims.is_empty()),
         ] {
             self.w.line(format!("#define CARRICK_{name} {}", u8::from(holds)));

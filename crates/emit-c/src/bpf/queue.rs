@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blueprints that were issued: the first of a frame leaves in it, the others wait in the queue.
 
-use carrick_ir::{BlueprintDef, CoalescingRule, EventKind, LocalId, Ty};
+use carrick_ir::{BlueprintDef, CoalescingRule, EventKind, LocalId, Ty, fold::fold};
 
 use crate::Emitter;
 
@@ -18,6 +18,14 @@ impl Emitter<'_> {
         let brought = self.names.own("brought");
         self.w.line(format!("struct {brought} bringing; /* what the next one that is issued brings */"));
         self.w.line(format!("struct {brought} brought;  /* what one brought that is out */"));
+        if self.gathers() {
+            self.w.line("uint64_t arrived;      /* when the last packet came */");
+            self.w.line("uint64_t burst_handle; /* the context that it was for */");
+            self.w.line("uint32_t burst;        /* how many came for that, close together */");
+            self.w
+                .line("uint32_t skipped;      /* of these, since a header waits for the end of the burst */");
+            self.w.line("bool gathers;          /* headers may wait for that */");
+        }
         self.w.line("uint32_t sent;        /* which; 0: nothing */");
         self.w.line("uint64_t sent_handle; /* the context on which it was issued */");
     }
@@ -47,6 +55,9 @@ impl Emitter<'_> {
     pub(super) fn place_or_spare(&mut self, bp: &BlueprintDef) {
         let (ty, entry) = (self.names.declared(&bp.name), self.names.own("entry"));
         self.w.line("CARRICK_UNUSED const bool alone = false;");
+        if self.gathers() {
+            self.w.line("const bool gather = false;");
+        }
         self.reserve("there", "1");
         self.w.line("uint32_t only = 0;");
         self.w
@@ -82,10 +93,12 @@ impl Emitter<'_> {
     fn place_or_frame(&mut self, bp: &BlueprintDef) {
         let entry = self.names.own("entry");
         self.w.line("uint64_t place = 0;");
+        self.whether_it_gathers(bp);
         self.w.line(format!(
-            "bool alone = {}{}(core) && (!payload.len || (core->roomy && (!payload.mss || payload.len <= payload.mss) &&",
+            "bool alone = {}{}{}(core) && (!payload.len || (core->roomy && (!payload.mss || payload.len <= payload.mss) &&",
             // What waits may take up a payload that is longer than a packet.
             if self.takes_up(bp) { "false && " } else { "" },
+            if self.gathers() { "!gather && " } else { "" },
             self.names.own("fits")
         ));
         let longest = self.longest_header(bp);
@@ -111,6 +124,29 @@ impl Emitter<'_> {
         let is_it = |rule: &CoalescingRule| self.p.blueprints[rule.blueprint.index()].name == bp.name;
         let carries = |rule: &CoalescingRule| rule.takes.is_empty() && !rule.without_payload();
         self.p.coalescing.iter().any(|rule| is_it(rule) && carries(rule))
+    }
+
+    /// Whether headers of the program may wait for the end of a burst (carrick/bursts.h).
+    pub(super) fn gathers(&self) -> bool {
+        !self.blocks && self.p.in_network.is_none() && self.p.blueprints.iter().any(|bp| self.gathered(bp))
+    }
+
+    /// In a generate function: whether the header waits.
+    fn whether_it_gathers(&mut self, bp: &BlueprintDef) {
+        if self.gathers() && self.gathered(bp) {
+            self.w.line(format!("bool gather = !payload.len && {}(core);", self.names.own("gathers")));
+        } else if self.gathers() {
+            self.w.line("const bool gather = false;");
+        }
+    }
+
+    /// Whether those of a blueprint may.
+    fn gathered(&self, bp: &BlueprintDef) -> bool {
+        let holds = |rule: &CoalescingRule| fold(self.p, &rule.when, &|_| None) != Some(0);
+        self.p
+            .coalescing
+            .iter()
+            .any(|rule| self.p.blueprints[rule.blueprint.index()].name == bp.name && holds(rule))
     }
 
     /// The newest entry of a context, for coalescing rules.
@@ -154,7 +190,14 @@ impl Emitter<'_> {
         }
         self.w.line("core->vacant = false;");
         self.w.line("if (alone)\n    core->alone = true;");
-        self.w.line("else\n    carrick_publish(&e->turn);");
+        if !self.gathers() {
+            self.w.line("else\n    carrick_publish(&e->turn);");
+            return;
+        }
+        self.w.open("else {");
+        self.w.line("carrick_publish(&e->turn);");
+        self.w.line(format!("{}(core, gather);", self.names.own("queued")));
+        self.w.close("}");
     }
 
     /// `pkt_gen`, with the sent event that it brings.

@@ -31,9 +31,8 @@ impl Emitter<'_> {
         self.w.line("uint32_t room; /* bytes of the frame that is there */");
         self.w.line("uint32_t back; /* the address of whoever sent it; 0: nobody did */");
         self.w.line("struct carrick_copy copy;");
-        self.w.line("uint64_t frame;  /* where those of the frame are that came */");
         self.w.line(
-            "uint32_t frame_len, begin; /* how many, and where what follows the network header begins */",
+            "uint32_t frame_len, begin; /* bytes of the frame that came, and where what follows its network header begins */",
         );
         self.w
             .line(format!("struct {} payload; /* of the packet that is made */", self.names.own("payload")));
@@ -42,7 +41,6 @@ impl Emitter<'_> {
             self.put_members();
         }
         self.w.line("uint8_t in[CARRICK_SEEN + CARRICK_OPTION_MAX];");
-        self.w.line("uint8_t piece[CARRICK_SUMMED + 8];");
         self.w.line("uint8_t out[CARRICK_BEGIN + CARRICK_HEADER_MAX + CARRICK_OPTION_MAX];");
         self.w.line("uint32_t at; /* of in or out: the next option, or the next field */");
         if self.looks_further() {

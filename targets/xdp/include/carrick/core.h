@@ -11,7 +11,7 @@
 #ifndef CARRICK_XDP_CORE_H
 #define CARRICK_XDP_CORE_H
 
-#include "carrick/units.h"
+#include "carrick/arrived.h"
 
 /* What this processor has; NULL never. */
 CARRICK_INLINE struct CARRICK_OWN(core) * CARRICK_OWN(here)(void) {
@@ -74,8 +74,11 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(look)(struct CARRICK_OWN(core) * core, uint32_
     CARRICK_BARRIER_VAR(octets);
     if (at >= core->packet.len || octets > CARRICK_SEEN)
         return 0;
-    const void *from = (const void *)(uintptr_t)(core->frame + core->begin + at);
-    return (int)bpf_probe_read_kernel(core->in, (uint32_t)octets, from);
+    const struct carrick_arrived *arrived = carrick_arrived_here();
+    at += core->begin;
+    CARRICK_BARRIER_VAR(at);
+    CARRICK_GIVEN(arrived && at < CARRICK_FRAME_MAX);
+    return (int)bpf_probe_read_kernel(core->in, (uint32_t)octets, arrived->octets + at);
 }
 #endif
 

@@ -46,6 +46,9 @@ CARRICK_SECTION("xdp") int egress(struct xdp_md *ctx) {
     bool hold = first->flags & CARRICK_REQUEST_HOLD || (core->paced && first->kind != CARRICK_REQUEST_PACKET);
     core->vacant = !hold;
     core->alone = false;
+#if CARRICK_GATHERS
+    core->gathers = false;
+#endif
     core->roomy = true;
     for (uint32_t n = 0; n < CARRICK_ASKED_AT_ONCE && CARRICK_GOES_ON; n++) {
         n = CARRICK_FORGOTTEN(n, first->more);

@@ -125,6 +125,9 @@ CARRICK_SECTION("xdp") int ingress(struct xdp_md *ctx) {
 #ifdef CARRICK_OWNERS
     core->owner = core->chain.owner = 0;
 #endif
+#if CARRICK_GATHERS
+    CARRICK_OWN(burst_goes_on)(core);
+#endif
     core->chain.raised_count = core->waiting_count = core->level_count = 0;
     core->chain.stopped = core->chain.deleted = core->chain.dropped = false;
 #ifdef CARRICK_REPORT_PARSER
@@ -147,7 +150,12 @@ CARRICK_SECTION("xdp") int ingress(struct xdp_md *ctx) {
     core->alone = false;
     core->roomy = CARRICK_OWN(roomy)(ctx, core);
     CARRICK_OWN(run_parsed)(core);
-    int verdict = core->paced ? CARRICK_XDP_DROP : CARRICK_OWN(leave)(ctx, core);
+    bool stays = core->paced;
+#if CARRICK_GATHERS
+    stays = stays || CARRICK_OWN(skips)(core);
+    CARRICK_OWN(burst_grows)(core);
+#endif
+    int verdict = stays ? CARRICK_XDP_DROP : CARRICK_OWN(leave)(ctx, core);
     CARRICK_OWN(call_host)(core);
     bool back = verdict != CARRICK_XDP_TX || !CARRICK_OWN(address_one_way)();
     return back ? verdict : (int)bpf_redirect(core->device, 0);

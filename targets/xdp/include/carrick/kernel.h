@@ -49,6 +49,10 @@ static long (*const bpf_map_pop_elem)(void *map, void *value) CARRICK_UNUSED = (
 static long (*const bpf_probe_read_kernel)(void *to, uint32_t size, const void *from) CARRICK_UNUSED = (void *)113;
 static long (*const bpf_ringbuf_output)(void *ring, const void *data, uint64_t size,
                                         uint64_t flags) CARRICK_UNUSED = (void *)130;
+static long (*const bpf_dynptr_from_mem)(void *memory, uint32_t size, uint64_t flags,
+                                         void *pointer) CARRICK_UNUSED = (void *)197;
+static long (*const bpf_dynptr_write)(const void *pointer, uint32_t offset, const void *from, uint32_t len,
+                                      uint64_t flags) CARRICK_UNUSED = (void *)202;
 static uint64_t (*const bpf_xdp_get_buff_len)(struct xdp_md *ctx) CARRICK_UNUSED = (void *)188;
 static long (*const bpf_xdp_load_bytes)(struct xdp_md *ctx, uint32_t offset, void *to,
                                         uint32_t len) CARRICK_UNUSED = (void *)189;

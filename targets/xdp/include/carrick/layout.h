@@ -43,6 +43,8 @@ struct carrick_shared {
     uint64_t due;
     /* Bytes of packets that the host was to have sent by the kernel's own stack, and of those that it has sent. */
     uint64_t handed, handed_sent;
+    /* Entries of the queue that can wait until `due`: the headers of a burst (carrick/bursts.h). */
+    uint64_t gathered;
 };
 /* So many bytes wait at most, a small part of the reports: other packets are lost, and counted as `tx_queue_full`. */
 #define CARRICK_HANDED_MOST 65536

@@ -4,6 +4,7 @@
 #ifndef CARRICK_XDP_QUEUE_H
 #define CARRICK_XDP_QUEUE_H
 
+#include "carrick/bursts.h"
 #include "carrick/units.h"
 
 /* Whether the frame that is there is for what is issued: that of a packet in the network is, once it was dropped. */
@@ -67,6 +68,10 @@ CARRICK_INLINE void CARRICK_OWN(taken)(struct CARRICK_OWN(core) * core, struct c
     if (core->last) {
         carrick_publish(&e->turn);
         shared->queue_head = place + 1;
+#if CARRICK_GATHERS
+        if (CARRICK_READ(shared->gathered) != 0)
+            (void)__sync_fetch_and_add(&shared->gathered, -(uint64_t)1);
+#endif
     }
     carrick_release(&e->held);
 }

@@ -3,53 +3,36 @@
 #ifndef CARRICK_XDP_READING_H
 #define CARRICK_XDP_READING_H
 
-#include "carrick/units.h"
+#include "carrick/arrived.h"
 
-/* Where the bytes of the frame are. */
-CARRICK_INLINE void *CARRICK_OWN(frame)(struct xdp_md *ctx) {
-    uint64_t at;
-    __asm__ volatile("%0 = *(u32 *)(%1 + 0)" : "=r"(at) : "r"(ctx));
-    return (void *)(uintptr_t)at;
+#if CARRICK_READS_FRAMES
+/* Copies the frame to where the program can read all of it. 0: it is longer than one may be, or is not there. */
+CARRICK_GLOBAL_FN int CARRICK_OWN(take)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
+    struct carrick_arrived *arrived = carrick_arrived_here();
+    CARRICK_GIVEN(core && arrived);
+    uint64_t len = core->frame_len;
+    CARRICK_BARRIER_VAR(len);
+    return len > 0 && len <= CARRICK_FRAME_MAX && bpf_xdp_load_bytes(ctx, 0, arrived->octets, (uint32_t)len) == 0;
 }
-
-/* Where they end. */
-CARRICK_INLINE void *CARRICK_OWN(frame_end)(struct xdp_md *ctx) {
-    uint64_t at;
-    __asm__ volatile("%0 = *(u32 *)(%1 + 4)" : "=r"(at) : "r"(ctx));
-    return (void *)(uintptr_t)at;
-}
+#endif
 
 #if CARRICK_WHOLE_SUM
-/* Adds up so many bytes of the frame. 0: they are not there. */
-CARRICK_GLOBAL_FN int CARRICK_OWN(add_up_piece)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t begin,
-                                                uint32_t piece) {
-    if (!core || piece > CARRICK_SUMMED)
-        return 0;
-    CARRICK_BARRIER_VAR(begin);
-    if (piece == CARRICK_SUMMED && begin < CARRICK_FRAME_MAX) {
-        uint8_t *octets = (uint8_t *)CARRICK_OWN(frame)(ctx) + begin;
-        if (octets + CARRICK_SUMMED <= (uint8_t *)CARRICK_OWN(frame_end)(ctx)) {
-            core->sum += (uint32_t)bpf_csum_diff(NULL, 0, octets, CARRICK_SUMMED, 0);
-            return 1;
-        }
-    }
-    CARRICK_BARRIER_VAR(piece);
-    if (piece == 0 || bpf_xdp_load_bytes(ctx, begin, core->piece, piece) != 0)
-        return 0;
-    core->sum += carrick_sum_piece(core->piece, piece);
-    return 1;
+/* Adds up so many bytes of the frame. */
+CARRICK_GLOBAL_FN int CARRICK_OWN(add_up_piece)(struct CARRICK_OWN(core) * core, uint64_t begin, uint32_t piece) {
+    const struct carrick_arrived *arrived = carrick_arrived_here();
+    CARRICK_GIVEN(core && arrived && begin < CARRICK_FRAME_MAX && piece <= CARRICK_SUMMED);
+    core->sum += carrick_sum_piece(arrived->octets + begin, piece);
+    return 0;
 }
 
-/* The sum of all bytes behind the network header. 0: they are not there. */
-CARRICK_GLOBAL_FN int CARRICK_OWN(add_up)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
-    if (!core)
-        return 0;
+/* The sum of all bytes behind the network header. */
+CARRICK_GLOBAL_FN int CARRICK_OWN(add_up)(struct CARRICK_OWN(core) * core) {
+    CARRICK_GIVEN(core);
     uint32_t len = core->packet.len, begin = core->begin;
     core->sum = 0;
     for (uint32_t at = 0; at < CARRICK_FRAME_MAX && at < len; at += CARRICK_SUMMED)
-        if (!CARRICK_OWN(add_up_piece)(ctx, core, begin + at, (uint32_t)carrick_min64(len - at, CARRICK_SUMMED)))
-            return 0;
-    return 1;
+        (void)CARRICK_OWN(add_up_piece)(core, begin + at, (uint32_t)carrick_min64(len - at, CARRICK_SUMMED));
+    return 0;
 }
 #endif
 
@@ -62,7 +45,6 @@ CARRICK_INLINE int CARRICK_OWN(see)(struct xdp_md *ctx, struct CARRICK_OWN(core)
     core->packet.rest[0] = 0;
     core->packet.rest[1] = core->packet.len;
 #endif
-    core->frame = (uint64_t)(uintptr_t)CARRICK_OWN(frame)(ctx);
     uint32_t seen = core->packet.len;
     CARRICK_BARRIER_VAR(seen);
     if (seen > CARRICK_SEEN)
@@ -101,9 +83,12 @@ CARRICK_INLINE int CARRICK_OWN(read)(struct xdp_md *ctx, struct CARRICK_OWN(core
     core->packet.len = core->ip.payload_len;
     core->begin = CARRICK_ETHERNET + header;
     core->frame_len = core->begin + core->packet.len;
+#if CARRICK_READS_FRAMES
+    if (!CARRICK_OWN(take)(ctx, core))
+        return -1 - CARRICK_COUNT_IP_LENGTH;
+#endif
 #if CARRICK_WHOLE_SUM
-    if (!CARRICK_OWN(add_up)(ctx, core))
-        return -1 - CARRICK_COUNT_IP_SHORT;
+    (void)CARRICK_OWN(add_up)(core);
 #endif
     return known;
 }

@@ -102,11 +102,9 @@ CARRICK_INLINE void CARRICK_CONTEXT(rx_store)(struct carrick_copy *copy, CARRICK
         uint8_t *octets = CARRICK_CONTEXT(rx_octets)(m, CARRICK_READ(copy->at));
         uint64_t piece = carrick_copy_next(copy, CARRICK_PLACES - place, CARRICK_PIECE);
         CARRICK_BARRIER_VAR(place);
-        if (!octets || place >= CARRICK_PLACES || piece > CARRICK_PIECE)
+        if (!octets || place >= CARRICK_PLACES)
             return;
-        uint64_t source = CARRICK_READ(copy->source);
-        (void)bpf_probe_read_kernel(octets + place, (uint32_t)piece, (const void *)(uintptr_t)source);
-        copy->source = source + piece;
+        carrick_copy_piece(copy, octets + place, piece);
     }
 }
 
@@ -183,7 +181,7 @@ CARRICK_INLINE void CARRICK_CONTEXT(rx_read)(struct carrick_copy *copy, CARRICK_
         CARRICK_BARRIER_VAR(spot);
         if (!octets || place >= CARRICK_PLACES || spot >= CARRICK_STAGED || piece > CARRICK_PIECE)
             return;
-        (void)bpf_probe_read_kernel(staged->octets + spot, (uint32_t)piece, octets + place);
+        carrick_move(staged->octets + spot, piece, octets + place);
         copy->source = spot + piece;
     }
 }

@@ -32,7 +32,8 @@ CARRICK_INLINE uint64_t carrick_least(uint64_t a, uint64_t b) {
 /* Bytes that are being copied. What the verifier would follow from turn to turn is kept here: of memory it knows
  * nothing. */
 struct carrick_copy {
-    uint64_t source;   /* where they come from */
+    uint64_t which;    /* the staged request that they come from, its number + 1; 0: the frame that came */
+    uint64_t source;   /* where in it */
     uint64_t at, left; /* where they go, and how many are left */
     uint64_t lo, hi;   /* of a segment: where it belongs, counted from the base of its unit */
     uint64_t begin;    /* where what belongs to the base would come from */
@@ -41,6 +42,14 @@ struct carrick_copy {
     struct carrick_rx_run runs[CARRICK_RX_RUNS];
 };
 
+/* Copies bytes between elements of maps, as fast as the processor can; what reads any memory (bpf_probe_read_kernel)
+ * takes several times as long. */
+CARRICK_INLINE void carrick_move(void *to, uint64_t len, const void *from) {
+    uint64_t pointer[2];
+    if (bpf_dynptr_from_mem(to, (uint32_t)len, 0, pointer) == 0)
+        (void)bpf_dynptr_write(pointer, 0, from, (uint32_t)len, 0);
+}
+
 /* How many bytes go next, `room` and `most` at most; they count as gone. */
 CARRICK_INLINE uint64_t carrick_copy_next(struct carrick_copy *copy, uint64_t room, uint64_t most) {
     uint64_t piece = carrick_least(carrick_least(CARRICK_READ(copy->left), room), most);
@@ -48,24 +57,6 @@ CARRICK_INLINE uint64_t carrick_copy_next(struct carrick_copy *copy, uint64_t ro
     copy->at += piece;
     copy->left -= piece;
     return piece;
-}
-
-/* So many bytes of the source to a ring of `size` bytes, from offset `at` on. `size` is a power of two, and a constant.
- */
-CARRICK_INLINE void carrick_ring_put(struct carrick_copy *copy, uint8_t *ring, uint64_t size, uint64_t at,
-                                     uint64_t len) {
-    copy->at = at;
-    copy->left = len;
-    for (uint32_t turn = 0; turn < CARRICK_PIECES && CARRICK_READ(copy->left) > 0; turn++) {
-        uint64_t place = CARRICK_READ(copy->at) & (size - 1);
-        uint64_t piece = carrick_copy_next(copy, size - place, CARRICK_PIECE);
-        CARRICK_BARRIER_VAR(place);
-        if (place >= size || piece > CARRICK_PIECE)
-            return;
-        uint64_t source = CARRICK_READ(copy->source);
-        (void)bpf_probe_read_kernel(ring + place, (uint32_t)piece, (const void *)(uintptr_t)source);
-        copy->source = source + piece;
-    }
 }
 
 /* Payloads may have left since: their bytes can be overwritten. Before anything else is done with a unit. */

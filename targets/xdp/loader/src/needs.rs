@@ -136,6 +136,7 @@ fn helper(number: i32) -> Result<Option<&'static str>, String> {
         113 => Some("reading"),
         130 => Some("rings"),
         188..=190 => Some("pieces"),
+        197 | 202 => Some("moving"),
         _ => return Err(format!("no table says which Linux version added the kernel's function {number}")),
     })
 }
