@@ -96,6 +96,8 @@ fn a_client_in_the_kernel_fetches() {
     }
     assert!(done.status.success(), "{done:?}");
     assert!(fs::read(to).expect("it is there") == fs::read(dir.path().join("data")).expect("readable"));
+    // What comes in a burst is acknowledged together.
+    assert!(super::counter(&done, "tx_coalesced") > 0, "{done:?}");
 }
 
 /// Sends as many bytes as are said to an echo server, and takes them all back meanwhile.
