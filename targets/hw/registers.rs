@@ -18,7 +18,7 @@ pub const PINS: &str = "    input  logic s_axil_awvalid,\n    output logic s_axi
     output logic [31:0] s_axil_rdata,\n    output logic [1:0] s_axil_rresp,\n";
 
 /// Registers that every circuit has, as `registers.sv` has them: offset, name, access, contents.
-const REGISTERS: [(u32, &str, &str, &str); 15] = [
+const REGISTERS: [(u32, &str, &str, &str); 16] = [
     (0x000, "IDENTIFICATION", "read", "0x4341524b"),
     (0x004, "VERSION", "read", "version of this table: 1.0 in the upper and the lower half"),
     (0x008, "CONTEXT_BITS", "read", "bits of a context"),
@@ -31,6 +31,7 @@ const REGISTERS: [(u32, &str, &str, &str); 15] = [
     (0x024, "TIMERS_DROPPED", "read", "timers dropped because the calendar had no row"),
     (0x028, "PACKETS_IN", "read", "packets that the parser has read"),
     (0x02c, "PACKETS_OUT", "read", "packets sent"),
+    (0x030, "PACKETS_LONG", "read", "packets dropped that fill half of the store or more"),
     (
         0x040,
         "COMMAND",
@@ -74,8 +75,8 @@ fn registers(ports: &Ports) -> Vec<(u32, String, &'static str, String)> {
 /// The registers between the bus and the shell.
 pub fn connected(design: &Design, ports: &Ports, row_bits: u32) -> String {
     let packets = match design.packets {
-        Ok(_) => ["looked_valid", "looked_why", "m_valid && m_ready && m_last"],
-        Err(_) => ["1'b0", "8'd0", "1'b0"],
+        Ok(_) => ["looked_valid", "looked_why", "m_valid && m_ready && m_last", "looked_long"],
+        Err(_) => ["1'b0", "8'd0", "1'b0", "1'b0"],
     };
     let (id, row, timers, slot) = (ports.id, ports.row(), ports.timers, row_bits + 2);
     format!(
@@ -85,7 +86,7 @@ pub fn connected(design: &Design, ports: &Ports, row_bits: u32) -> String {
          registers #(\n        .ID({id}),\n        .CTX({row}),\n        .FRESH({timers}),\n        \
          .ROW_BITS({row_bits}),\n        .REASONS({})\n    ) registers (\n        \
          .event_in(event_valid && event_ready),\n        .event_out(result_valid && result_ready),\n        \
-         .packet_in({}),\n        .packet_why({}),\n        .packet_out({}),\n        .flows(flows_now),\n        \
+         .packet_in({}),\n        .packet_why({}),\n        .packet_out({}),\n        .packet_long({}),\n        .flows(flows_now),\n        \
          .*\n    );\n",
         slot - 1,
         id - 1,
@@ -94,6 +95,7 @@ pub fn connected(design: &Design, ports: &Ports, row_bits: u32) -> String {
         packets[0],
         packets[1],
         packets[2],
+        packets[3],
     )
 }
 

@@ -17,6 +17,7 @@ module inspected #(
     output logic        out_full,
     // a packet that is counted, for this reason or none
     input  logic        packet_in,
+    input  logic        packet_long,
     input  logic [7:0]  packet_why,
     input  logic        packet_out,
     // a command is carried out

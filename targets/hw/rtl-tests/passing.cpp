@@ -28,6 +28,7 @@ struct Packet {
 struct Model {
     std::deque<Packet> expected;
     std::uint16_t identification = 0;
+    unsigned too_long = 0;
 
     static std::uint16_t sum(const Octets &packet) {
         const std::size_t total = packet.size() < 4 ? 0 : packet[2] << 8 | packet[3];
@@ -57,7 +58,9 @@ struct Model {
     void arrives(const Octets &packet) {
         const unsigned verdict = packet[0] & 3;
         const unsigned what = packet[1];
-        if (verdict == 0 || verdict == 3 || (packet.size() + LANES - 1) / LANES >= longest)
+        const bool fits = (packet.size() + LANES - 1) / LANES < longest;
+        too_long += !fits;
+        if (verdict == 0 || verdict == 3 || !fits)
             return;
         const bool whole = packet.size() <= mtu;
         if (verdict == 1 || what == 0) {
@@ -94,6 +97,7 @@ class Bench {
         std::size_t done = 0;
         Packet out{{}, 0};
         long cycles = 0;
+        unsigned too_long = 0;
         for (; done < packets.size(); cycles++) {
             CHECK(cycles < 1'000'000);
             if (!module.s_valid && at < packets.size() && random() % 10 >= stalls)
@@ -102,6 +106,7 @@ class Bench {
             settle(module);
             const bool taken = module.s_valid && module.s_ready;
             done += module.packet_done;
+            too_long += module.looked_long;
             if (module.m_valid && module.m_ready)
                 take(out, model);
             edge(module);
@@ -116,7 +121,7 @@ class Bench {
                     offer(packets[at], from);
             }
         }
-        CHECK(model.expected.empty() && out.octets.empty());
+        CHECK(model.expected.empty() && out.octets.empty() && too_long == model.too_long);
         return cycles;
     }
 

@@ -20,6 +20,7 @@ module passing #(
     output logic [DATA/8-1:0] m_keep,
     output logic              m_last,
     output logic [9:0]        m_user,
+    output logic              looked_long,
     output logic              packet_done
 );
     localparam int Octets = 16;

@@ -2,6 +2,7 @@
 // Registers of a shell under load, against a map of its flows: events and commands at random, on a bus where the
 // manager takes answers late. What a command reads is the context as the events before it left it. What it changes, the
 // events after it find.
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <deque>
@@ -31,6 +32,7 @@ enum : unsigned {
     timers_dropped = 0x024,
     packets_in = 0x028,
     packets_out = 0x02c,
+    packets_long = 0x030,
     command = 0x040,
     status = 0x044,
     slot = 0x048,
@@ -38,6 +40,8 @@ enum : unsigned {
     id = 0x100,
     context = 0x200,
 };
+// Registers of packets that are not counted by reason.
+constexpr std::array<unsigned, 3> others = {packets_in, packets_out, packets_long};
 enum : unsigned { read_slot = 1, read_id = 2, change_id = 3 };
 
 struct Event {
@@ -77,6 +81,7 @@ class Bench {
         module.packet_in = random() % 8 == 0;
         module.packet_why = random() % 2 ? 255 : static_cast<std::uint8_t>(random() % (reasons + 4));
         module.packet_out = random() % 8 == 0;
+        module.packet_long = random() % 8 == 0;
         settle(module);
         count();
         const bool taken = module.in_valid && module.in_ready;
@@ -215,8 +220,8 @@ class Bench {
 
     // Counters of packets, of which there are some in each cycle: between what they were before and after the read.
     void counters() {
-        for (unsigned n = 0; n <= reasons + 1; n++) {
-            const unsigned address = n < reasons ? refused + 4 * n : n == reasons ? packets_in : packets_out;
+        for (unsigned n = 0; n < reasons + others.size(); n++) {
+            const unsigned address = n < reasons ? refused + 4 * n : others[n - reasons];
             const std::uint32_t before = counted[n];
             const std::uint32_t said = read(address);
             CHECK(before <= said && said <= counted[n]);
@@ -252,6 +257,7 @@ class Bench {
             counted[module.packet_why]++;
         counted[reasons] += module.packet_in;
         counted[reasons + 1] += module.packet_out;
+        counted[reasons + 2] += module.packet_long;
     }
 
     void finish() {
@@ -289,7 +295,7 @@ class Bench {
 
     Vinspected module;
     std::deque<Event> under_way;
-    std::uint32_t counted[reasons + 2] = {};
+    std::uint32_t counted[reasons + others.size()] = {};
     Found expected{};
     Words new_words{};
     bool changes[3] = {};

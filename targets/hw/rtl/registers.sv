@@ -42,6 +42,7 @@ module registers #(
     input  logic                event_out,
     input  logic                packet_in,
     input  logic [7:0]          packet_why,
+    input  logic                packet_long,
     input  logic                packet_out,
     input  logic [31:0]         events_dropped,
     input  logic [31:0]         instances_dropped,
@@ -79,7 +80,7 @@ module registers #(
     logic [3:0]  write_strb;
     logic        at_held, data_held, read_held, write, writable, readable, is_command;
     logic        found;
-    logic [31:0] events_in, events_out, packets_in, packets_out;
+    logic [31:0] events_in, events_out, packets_in, packets_out, packets_long;
     logic [31:0] refused[REASONS];
     logic [32*IdWords-1:0] id;
     logic [32*Words-1:0]   words, seen_words;
@@ -148,6 +149,7 @@ module registers #(
             10'd9:  read_data = timers_dropped;
             10'd10: read_data = packets_in;
             10'd11: read_data = packets_out;
+            10'd12: read_data = packets_long;
             10'd16: read_data = '0;
             10'd17: read_data = {30'd0, found, access_valid};
             10'd18: read_data = 32'(access_slot);
@@ -164,16 +166,18 @@ module registers #(
     // The counters wrap.
     always_ff @(posedge clk) begin
         if (rst) begin
-            events_in   <= '0;
-            events_out  <= '0;
-            packets_in  <= '0;
-            packets_out <= '0;
+            events_in    <= '0;
+            events_out   <= '0;
+            packets_in   <= '0;
+            packets_out  <= '0;
+            packets_long <= '0;
             for (int n = 0; n < REASONS; n++) refused[n] <= '0;
         end else begin
-            events_in   <= events_in + 32'(event_in);
-            events_out  <= events_out + 32'(event_out);
-            packets_in  <= packets_in + 32'(packet_in);
-            packets_out <= packets_out + 32'(packet_out);
+            events_in    <= events_in + 32'(event_in);
+            events_out   <= events_out + 32'(event_out);
+            packets_in   <= packets_in + 32'(packet_in);
+            packets_out  <= packets_out + 32'(packet_out);
+            packets_long <= packets_long + 32'(packet_long);
             for (int n = 0; n < REASONS; n++) refused[n] <= refused[n] + 32'(packet_in && packet_why == 8'(n));
         end
     end

@@ -42,6 +42,8 @@ module packets #(
     output logic                            looked_valid,
     output logic [1:0]                      looked_verdict,
     output logic [7:0]                      looked_why,
+    // it fills half of the store or more, and is dropped
+    output logic                            looked_long,
     output logic                            packet_done,
     // events of the host, and what became of events
     input  logic                            in_valid,
@@ -166,6 +168,7 @@ module packets #(
     assign looked_valid   = go;
     assign looked_verdict = verdict;
     assign looked_why     = why;
+    assign looked_long    = go && head_long;
     assign event_valid    = order_ready && (in_valid || (head_valid && is_event && metas_ready));
     assign event_data     = in_valid ? in_data : {chain, head_named, space, id, fields, env};
     assign in_ready       = event_ready && order_ready;
