@@ -18,7 +18,7 @@ pub const PINS: &str = "    input  logic s_axil_awvalid,\n    output logic s_axi
     output logic [31:0] s_axil_rdata,\n    output logic [1:0] s_axil_rresp,\n";
 
 /// Registers that every circuit has, as `registers.sv` has them: offset, name, access, contents.
-const REGISTERS: [(u32, &str, &str, &str); 16] = [
+const REGISTERS: [(u32, &str, &str, &str); 17] = [
     (0x000, "IDENTIFICATION", "read", "0x4341524b"),
     (0x004, "VERSION", "read", "version of this table: 1.0 in the upper and the lower half"),
     (0x008, "CONTEXT_BITS", "read", "bits of a context"),
@@ -45,6 +45,7 @@ const REGISTERS: [(u32, &str, &str, &str); 16] = [
         "read, write",
         "a slot of the session table: the one to read, then the one that was found",
     ),
+    (0x04c, "MASK", "read, write", "the bits that a write to CONTEXT writes; all after a reset"),
 ];
 
 /// The last reason for which a parser refuses a packet; reasons are the first counters.

@@ -36,6 +36,7 @@ enum : unsigned {
     command = 0x040,
     status = 0x044,
     slot = 0x048,
+    mask = 0x04c,
     refused = 0x080,
     id = 0x100,
     context = 0x200,
@@ -180,15 +181,17 @@ class Bench {
         looked++;
     }
 
-    // Changes some words of it. The rest stays, and so do id and timers.
+    // Changes some bits of it. The rest stays, and so do id and timers.
     void change(std::uint32_t flow) {
         named = flow;
         store(id, flow);
         for (unsigned n = 0; n < 3; n++) {
             new_words.word[n] = static_cast<std::uint32_t>(random());
-            changes[n] = random() % 2;
-            if (changes[n])
-                store(context + 4 * n, new_words.word[n]);
+            masks[n] = random() % 2 ? 0 : random() % 2 ? UINT32_MAX : static_cast<std::uint32_t>(random());
+            if (masks[n] == 0)
+                continue;
+            store(mask, masks[n]);
+            store(context + 4 * n, new_words.word[n]);
         }
         if (!carry_out(change_id))
             return;
@@ -286,10 +289,11 @@ class Bench {
         expected = {known != model.end(), known != model.end() ? known->second : 0};
         if (!module.access_change || !expected.there)
             return;
-        if (changes[0])
-            expected.value = (expected.value & ~std::uint64_t{0xffff}) | new_words.word[0] >> 16;
-        if (changes[1])
-            expected.value = (expected.value & 0xffff) | static_cast<std::uint64_t>(new_words.word[1] & 0xffffff) << 16;
+        const auto value_of = [](const std::uint32_t word[3]) {
+            return word[0] >> 16 | static_cast<std::uint64_t>(word[1] & 0xffffff) << 16;
+        };
+        const std::uint64_t bits = value_of(masks);
+        expected.value = (expected.value & ~bits) | (value_of(new_words.word) & bits);
         known->second = expected.value;
     }
 
@@ -298,7 +302,7 @@ class Bench {
     std::uint32_t counted[reasons + others.size()] = {};
     Found expected{};
     Words new_words{};
-    bool changes[3] = {};
+    std::uint32_t masks[3] = {};
     std::uint32_t named = 0;
     bool done = false, loaded = true;
 };

@@ -3,8 +3,9 @@
 // one read and one write at a time. `registers.md` lists the registers.
 //
 // A command reads a context by the number of its slot, or by the id of its flow, or changes it by the id. The shell carries it out
-// while no event is under way. A change writes the words that were written to CONTEXT since the last command. The id and the
-// timers of a flow stay: the session table and the calendar depend on them.
+// while no event is under way. A change writes the bits that were written to CONTEXT since the last command; of a word that is
+// written there, these are the bits of MASK. The id and the timers of a flow stay: the session table and the calendar depend on
+// them.
 //
 // An address without a register, a write of a register that is read only, and a write of less than 32 bits give SLVERR.
 module registers #(
@@ -69,6 +70,7 @@ module registers #(
     // Numbers of registers: their offsets are four times as large.
     localparam int Command = 16;
     localparam int Slot = 18;
+    localparam int Mask = 19;
     localparam int Refused = 32;
     localparam int Id = 64;
     localparam int Context = 128;
@@ -83,8 +85,8 @@ module registers #(
     logic [31:0] events_in, events_out, packets_in, packets_out, packets_long;
     logic [31:0] refused[REASONS];
     logic [32*IdWords-1:0] id;
-    logic [32*Words-1:0]   words, seen_words;
-    logic [Words-1:0]      written;
+    logic [31:0]           mask;
+    logic [32*Words-1:0]   words, seen_words, written;
 
     // The write channels: address and data arrive in any order.
     assign s_axil_awready = !at_held;
@@ -110,7 +112,7 @@ module registers #(
     always_comb begin
         writable = 1'b0;
         if (write_strb == '1 && !access_valid)
-            writable = write_at == 10'(Command) || write_at == 10'(Slot)
+            writable = write_at == 10'(Command) || write_at == 10'(Slot) || write_at == 10'(Mask)
                 || (write_at >= 10'(Id) && write_at < 10'(Id + IdWords))
                 || (write_at >= 10'(Context) && write_at < 10'(Context + Words));
     end
@@ -153,6 +155,7 @@ module registers #(
             10'd16: read_data = '0;
             10'd17: read_data = {30'd0, found, access_valid};
             10'd18: read_data = 32'(access_slot);
+            10'd19: read_data = mask;
             default: readable = 1'b0;
         endcase
         for (int n = 0; n < REASONS; n++)
@@ -207,19 +210,22 @@ module registers #(
         always_ff @(posedge clk) if (write && writable && write_at == 10'(Id + n)) id[32*n+:32] <= write_data;
     end
 
+    always_ff @(posedge clk) begin
+        if (rst) mask <= '1;
+        else if (write && writable && write_at == 10'(Mask)) mask <= write_data;
+    end
+
     for (genvar n = 0; n < Words; n++) begin : g_word
         logic put;
         assign put = write && writable && write_at == 10'(Context + n);
-        always_ff @(posedge clk) begin
-            if (rst || access_done) written[n] <= 1'b0;
-            else if (put) written[n] <= 1'b1;
-        end
         for (genvar b = 0; b < 32; b++) begin : g_bit
             // What a change leaves as it is: the timers, the id, and what is no bit of a context.
             localparam bit Kept = 32 * n + b < FRESH || 32 * n + b >= CTX - ID;
             always_ff @(posedge clk) begin
-                if (put) words[32*n+b] <= write_data[b];
-                else if (access_seen && (Kept || !access_change || !written[n]))
+                if (rst || access_done) written[32*n+b] <= 1'b0;
+                else if (put && mask[b]) written[32*n+b] <= 1'b1;
+                if (put && mask[b]) words[32*n+b] <= write_data[b];
+                else if (access_seen && (Kept || !access_change || !written[32*n+b]))
                     words[32*n+b] <= access_found && seen_words[32*n+b];
             end
         end
