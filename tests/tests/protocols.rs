@@ -81,13 +81,13 @@ fn facts(name: &str, folder: &Path) -> Facts {
     let able: BTreeSet<String> = able.map(|target| target.file.name).collect();
     let interface = program.interface.as_ref().map(|interface| interface.name.as_str());
     let rows = vec![
-        ("program", format!("{code} lines, {} with comments, in {} files", all.len(), texts.len())),
+        ("program", format!("{code} lines, {} with comments; files: {}", all.len(), texts.len())),
         ("over", over(&program)),
         ("interface", listed(interface)),
         ("features", listed(features(&texts).iter().map(String::as_str))),
         ("contexts", listed(program.contexts.iter().map(|context| context.name.as_str()))),
-        ("events from outside", events.to_string()),
-        ("events that others raise", (program.events.len() - events).to_string()),
+        ("external events", events.to_string()),
+        ("flow events", (program.events.len() - events).to_string()),
         ("packets", listed(program.blueprints.iter().map(|blueprint| blueprint.name.as_str()))),
         ("instructions", listed(uses::instructions(&program))),
         ("scheduling blocks", listed(scheduled)),
@@ -110,7 +110,7 @@ fn holds(path: &Path, wanted: &str) {
 fn each_protocol_has_a_page() {
     let docs = root().join("docs");
     let mut index = String::from(
-        "# Protocols\n\nWhat is written in the language so far. Features that a build chooses count among the lines.\n\n\
+        "# Protocols\n\nAll protocols in this repository. The lines are those of the program with all its features, without comments.\n\n\
          | protocol | what it is | lines | over | interface | runs on |\n| --- | --- | --- | --- | --- | --- |\n",
     );
     for (name, folder) in protocols() {
