@@ -182,5 +182,5 @@ fn a_target_is_a_folder_and_a_line() {
     assert!(listed.contains("toy      a network from which the same packet"), "{listed}");
     let lacks = ["check", "--target", "toy", "tests/programs/scheduling.mtp"];
     let (_, lacks) = said(Command::new(&carrick).args(lacks));
-    assert!(lacks.contains("target `toy` does not schedule packets by"), "{lacks}");
+    assert!(lacks.contains("target `toy` does not support the packet block"), "{lacks}");
 }

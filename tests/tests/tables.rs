@@ -81,7 +81,7 @@ fn a_table_without_text_is_checked_for_targets_too() {
     done(&root(), &["check", &table]);
     let refused = run(&root(), &["check", &table, "--target", "xdp"]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(said.contains("target `xdp` does not carry out `put_data`"), "{said}");
+    assert!(said.contains("target `xdp` does not support `put_data`"), "{said}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn what_a_build_leaves_out_is_not_missed() {
     assert_eq!(lacks(&Choice::default()), []);
     let mut with = Choice::default();
     with.add("ending");
-    assert_eq!(lacks(&with), [(codes::INSTRUCTION, "target `sim` does not carry out `del_ctx`".to_owned())]);
+    assert_eq!(lacks(&with), [(codes::INSTRUCTION, "target `sim` does not support `del_ctx`".to_owned())]);
 }
 
 /// What a limit is of a program in `tests/ui`, to the last one.

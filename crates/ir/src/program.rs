@@ -414,7 +414,7 @@ impl NetLayer {
     /// (RFC 791 §3.1), an IPv6 link carries at least 1280; nothing is sure of a link, and most carry 1500.
     pub fn sure_mtu(self) -> (u32, &'static str) {
         match self {
-            NetLayer::Ipv4 => (576, "what every IPv4 host takes (RFC 791 §3.1)"),
+            NetLayer::Ipv4 => (576, "the size that every IPv4 host accepts (RFC 791 §3.1)"),
             NetLayer::Ipv6 => (1280, "what every IPv6 link carries (RFC 8200 §5)"),
             NetLayer::Link => (1500, "the MTU of most links"),
         }
@@ -573,7 +573,7 @@ pub struct BlueprintDef {
     pub groups: Vec<Group>,
     /// what follows the fixed fields, in order
     pub parts: Vec<BpPart>,
-    /// when sent: zeros behind the payload make its length a multiple of this, 1 to 8
+    /// when sent: zeros after the payload make its length a multiple of this, 1 to 8
     pub payload_align: u32,
     /// whether the last field follows the payload: it is a CRC-32
     pub trailer: bool,

@@ -64,7 +64,7 @@ impl Checker<'_> {
                         "an assignment, an instruction, `stop` or `random()`",
                     )
                     .note("invariants are checked in the simulator and in debug builds; elsewhere they are left out")
-                    .mend("compute what is claimed in local variables"),
+                    .mend("use local variables for intermediate results"),
                 );
             }
         }

@@ -39,7 +39,7 @@ impl Checker<'_> {
                     blueprint.span,
                     "not coalesced",
                 )
-                .note("packets are coalesced while they wait, by the fields of their headers")
+                .note("packets are coalesced while they are queued, by the fields of their headers")
                 .mend("write rules for packets with a header and at most data"),
             );
             return None;
@@ -62,7 +62,7 @@ impl Checker<'_> {
             self.report(
                 Diagnostic::error(
                     codes::COMPUTED_RULE,
-                    "a computed field is not taken over",
+                    "a coalescing rule cannot copy a computed field",
                     field.span,
                     "computed for each packet",
                 )

@@ -65,7 +65,7 @@ impl Checker<'_> {
             name.span,
             "its value needs its value",
         );
-        self.report(diagnostic.mend("break the circle"));
+        self.report(diagnostic.mend("break the cycle"));
     }
 
     /// Type and value of a constant, if it is right.

@@ -45,7 +45,7 @@ impl Checker<'_> {
     }
 
     fn not_covered<T>(&mut self, code: u16, span: Span, message: &str) -> Option<T> {
-        self.report(Diagnostic::error(code, message, span, "computed over what?").mend(FORM));
+        self.report(Diagnostic::error(code, message, span, "invalid").mend(FORM));
         None
     }
 

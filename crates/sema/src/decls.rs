@@ -107,7 +107,7 @@ impl Checker<'_> {
             self.report(
                 Diagnostic::error(
                     codes::RESERVED_FIELD,
-                    format!("every {of} has a `{reserved}` already"),
+                    format!("every {of} already has `{reserved}`"),
                     name.span,
                     "cannot be declared",
                 )
@@ -227,7 +227,7 @@ impl Checker<'_> {
                     "the second addr_t",
                 )
                 .cause(addrs[0], "the first")
-                .mend("make two requests of it"),
+                .mend("split it into two requests"),
             );
         }
         self.program.events.push(ir::EventDef {
@@ -268,11 +268,11 @@ impl Checker<'_> {
         self.report(
             Diagnostic::error(
                 codes::GLOBAL_CONTEXT,
-                "a global context has one instance, always",
+                "a global context always has one instance",
                 span,
                 what.to_owned(),
             )
-            .note("it is there when the core starts, and every processor that takes it as a parameter works on it")
+            .note("it exists from the start of the core, and every processor that takes it as a parameter uses it")
             .mend(mend),
         );
     }

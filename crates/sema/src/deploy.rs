@@ -50,7 +50,7 @@ impl Checker<'_> {
                     "again here",
                 )
                 .cause(span, "first here")
-                .mend("make one block of the two"),
+                .mend("merge the two blocks"),
             );
         }
         let mut registered: Vec<String> = Vec::new();
@@ -67,7 +67,7 @@ impl Checker<'_> {
     fn deploy_call(&mut self, call: &Expr, registered: &mut Vec<String>) -> Option<()> {
         let wrong = |code: u16, message: String| {
             Diagnostic::error(code, message, call.span, "in deploy")
-                .note(format!("what can be said here: {}", CALLS.join(", ")))
+                .note(format!("valid registrations: {}", CALLS.join(", ")))
                 .mend("see the reference's section on deploy")
         };
         let named = match &call.kind {
@@ -88,7 +88,7 @@ impl Checker<'_> {
         }
         if let "register_pkt_sched" | "register_ev_sched" | "register_role" = what.as_str() {
             if registered.contains(what) {
-                self.report(wrong(codes::REGISTERED_TWICE, format!("`{what}` is said twice")));
+                self.report(wrong(codes::REGISTERED_TWICE, format!("`{what}` is repeated")));
             }
             registered.push(what.clone());
             match what.as_str() {
@@ -197,7 +197,8 @@ impl Checker<'_> {
             }
         }
         for (code, what) in missing {
-            let diagnostic = Diagnostic::error(code, format!("`{what}` is missing"), span, "not said here");
+            let diagnostic =
+                Diagnostic::error(code, format!("`{what}` is missing"), span, "missing in this program");
             let add = format!("add `{what};`");
             // What is known whole can be added by a tool, in front of the last `;`.
             let whole = matches!(code, codes::DEPLOY_MISSING | codes::INTERFACE_MISSING);

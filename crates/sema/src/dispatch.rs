@@ -45,7 +45,7 @@ impl Checker<'_> {
                             params[at + 1].ty.span,
                             "not the first parameter",
                         )
-                        .mend("let a parser take the packet first, and pass what it extracted"),
+                        .mend("extract in the parser, and pass the blueprint"),
                     );
                 }
                 if claims::is_invariant(ret) {
@@ -181,7 +181,7 @@ impl Checker<'_> {
                             "again here",
                         )
                         .cause(first, "first here")
-                        .mend("make one chain of the two"),
+                        .mend("merge the two chains"),
                     );
                     continue;
                 }
@@ -278,7 +278,7 @@ impl Checker<'_> {
         let label = if from == span { "takes both" } else { "takes another context" };
         let two = Diagnostic::error(codes::CHAIN_CONTEXTS, "this chain needs two contexts", *span, label)
             .note("neither id has all parts of the other, with the same names and types")
-            .mend("raise a flow event to the other context, or name the parts alike");
+            .mend("raise a flow event to the other context, or give the parts the same names");
         self.report(if from == span { two } else { two.cause(*from, "this processor takes the first") });
     }
 
@@ -336,9 +336,14 @@ impl Checker<'_> {
                 other => {
                     let found = self.name(&other);
                     self.report(
-                        Diagnostic::error(codes::NOT_A_PROCESSOR, format!("`{}` takes a `{found}`", name.name), name.span, "not an event processor")
-                            .note("a processor takes the event, its context, and scratchpads; the chain has nothing else to give")
-                            .mend("call it from a processor"),
+                        Diagnostic::error(
+                            codes::NOT_A_PROCESSOR,
+                            format!("`{}` takes a `{found}`", name.name),
+                            name.span,
+                            "not an event processor",
+                        )
+                        .note("a chain passes the event, its contexts and scratchpads, and nothing else")
+                        .mend("call it from a processor"),
                     );
                     return None;
                 }

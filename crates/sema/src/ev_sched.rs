@@ -38,7 +38,7 @@ impl Checker<'_> {
         };
         let [policy] = args else {
             let mend = "write `register_ev_sched(strict_priority(timer_event, net_event, app_event));`";
-            self.misshapen::<()>(Scheduled::Events, "events wait in one block".into(), span, mend);
+            self.misshapen::<()>(Scheduled::Events, "`register_ev_sched` takes one block".into(), span, mend);
             return;
         };
         if self.event_input(policy, &mut waiting).is_none()
@@ -54,8 +54,8 @@ impl Checker<'_> {
             };
             let queue = waiting.queues[at].or(of_kind).or(waiting.rest);
             if queue.is_none() {
-                let message = format!("`{}` waits nowhere", event.name);
-                let mend = "name it, or write `fifo()` for all that are not named";
+                let message = format!("`{}` has no queue", event.name);
+                let mend = "name it, or add `fifo()` for all events that are not named";
                 return self
                     .misscheduled(codes::WAITS_NOWHERE, Scheduled::Events, message, span, mend)
                     .unwrap_or_default();
@@ -92,7 +92,11 @@ impl Checker<'_> {
         if name == "fifo" {
             let queue = next_queue(&mut waiting.schedule);
             if args.is_empty() {
-                self.only_once(waiting.rest.replace(queue).is_some(), "what is not named", e.span)?;
+                self.only_once(
+                    waiting.rest.replace(queue).is_some(),
+                    "the events that are not named",
+                    e.span,
+                )?;
             }
             for arg in args {
                 self.waits_in(arg, queue, waiting)?;
@@ -101,7 +105,7 @@ impl Checker<'_> {
         }
         if name == "rate_limiter" {
             let mend = "limit the rate of the packets, in `register_pkt_sched`";
-            return self.misshapen(Scheduled::Events, "no rate holds events back".into(), e.span, mend);
+            return self.misshapen(Scheduled::Events, "events have no rate limits".into(), e.span, mend);
         }
         self.event_block(name, args, e.span, waiting)
     }
@@ -122,7 +126,11 @@ impl Checker<'_> {
             [first, shares @ ..] if matches!(&first.kind, E::Name(n) if n == "PER_FLOW") => {
                 self.has_flows(Scheduled::Events, first.span)?;
                 let queue = next_queue(&mut waiting.schedule);
-                self.only_once(waiting.rest.replace(queue).is_some(), "what is not named", first.span)?;
+                self.only_once(
+                    waiting.rest.replace(queue).is_some(),
+                    "the events that are not named",
+                    first.span,
+                )?;
                 (SchedInputs::PerFlow(queue), shares)
             }
             _ if !(1..=ir::MOST_INPUTS).contains(&count) => {
@@ -158,7 +166,12 @@ impl Checker<'_> {
             "app_event" => &mut waiting.app,
             "timer_event" => {
                 let mend = "give `timer_event` an input of its own";
-                return self.misshapen(Scheduled::Events, "timers wait for themselves".into(), e.span, mend);
+                return self.misshapen(
+                    Scheduled::Events,
+                    "timers cannot share a queue with events".into(),
+                    e.span,
+                    mend,
+                );
             }
             _ => {
                 let ident = Ident { name: name.clone(), span: e.span };
@@ -180,7 +193,7 @@ impl Checker<'_> {
 
     fn only_once(&mut self, twice: bool, name: &str, span: Span) -> Option<()> {
         if twice {
-            let message = format!("{name} would wait in two queues");
+            let message = format!("{name} would have two queues");
             let mend = "leave out one of the two";
             return self.misscheduled(codes::WAITS_TWICE, Scheduled::Events, message, span, mend);
         }

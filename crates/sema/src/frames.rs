@@ -118,7 +118,7 @@ impl Checker<'_> {
             let of_packet = def.payload_name.as_ref() == Some(&field.name.name) && !def.frame;
             let error = |message: String, label: &'static str, mend: &'static str| {
                 Diagnostic::error(codes::PAYLOAD_ALIGN, message, align.span, label)
-                    .note("zeros behind the payload make its length a multiple of this")
+                    .note("zeros after the payload make its length a multiple of this")
                     .mend(mend)
             };
             if !of_packet || def.frames.is_some() {

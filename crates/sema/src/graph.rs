@@ -22,7 +22,7 @@ impl Checker<'_> {
         let recursive = ir::graph::in_circles(&calls);
         for (name, _) in functions.iter().zip(&recursive).filter(|(_, r)| **r) {
             self.report(
-                Diagnostic::error(codes::RECURSION, format!("`{}` calls itself, directly or not", name.name), name.span, "recursive")
+                Diagnostic::error(codes::RECURSION, format!("`{}` calls itself, directly or through other functions", name.name), name.span, "recursive")
                     .note("a chain of event processors is one bounded step, and targets in a kernel have 512 bytes of stack")
                     .mend("use a loop with a bound"),
             );
@@ -40,11 +40,11 @@ impl Checker<'_> {
             self.report(
                 Diagnostic::error(
                     codes::CALLS_TOO_DEEP,
-                    format!("`{}` calls a function that calls a function, and so on", name.name),
+                    format!("calls nest too deeply in `{}`", name.name),
                     name.span,
-                    format!("more than {CALLS_MAX} deep"),
+                    format!("more than {CALLS_MAX} levels"),
                 )
-                .mend("call fewer functions within each other"),
+                .mend("nest fewer calls"),
             );
         }
         depths.iter().any(|depth| *depth > CALLS_MAX)
@@ -73,12 +73,12 @@ impl Checker<'_> {
             self.report(
                 Diagnostic::error(
                     codes::RAISE_CYCLE,
-                    format!("`{}` leads to itself", name.name),
+                    format!("`{}` raises itself", name.name),
                     name.span,
                     "raised again while it is processed",
                 )
-                .note("a raised event runs right after the chain that raised it; a circle would never end")
-                .mend("raise another event, or use a timer of 0ns"),
+                .note("a raised event runs right after the chain that raised it; a cycle would never end")
+                .mend("raise another event, or start a timer"),
             );
         }
     }

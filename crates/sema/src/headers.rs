@@ -492,7 +492,7 @@ impl<'a> Checker<'a> {
                     param.span,
                     "a parameter",
                 )
-                .mend("use `bp.field`: what the blueprint was given"),
+                .mend("use `bp.field`, a field of the blueprint as it was issued"),
             );
             return self.push_rule(name, bp, at as u32, None);
         }

@@ -163,8 +163,8 @@ impl Checker<'_> {
                 call.event.span,
                 "called by an application",
             )
-            .note("what a call brings is scalars and at most one `addr_t`")
-            .mend("give the event a field for each part, and put them together in a processor"),
+            .note("a call takes scalars and at most one `addr_t`")
+            .mend("give the event a field for each part, and assemble it in a processor"),
         );
     }
 
@@ -178,16 +178,16 @@ impl Checker<'_> {
                 Diagnostic::error(
                     codes::INTERFACE_SHAPE,
                     format!(
-                        "applications give `{}` to `{}`, which `{}` does not take",
-                        missing.join("`, `"),
+                        "`{}` has the parameters `{}`, which `{}` lacks",
                         call.name.name,
+                        missing.join("`, `"),
                         event.name
                     ),
                     call.event.span,
-                    "lacks a field",
+                    "these fields are missing",
                 )
                 .note(format!(
-                    "the shape `{shape}` is {}, with the fields that the reference lists",
+                    "the calls of `{shape}` are {}, with the parameters that the reference lists",
                     in_words(calls)
                 ))
                 .mend("add the fields to the event, or give the interface another name"),
@@ -204,7 +204,7 @@ impl Checker<'_> {
             (CallTarget::None, None) => Some(ir::CallTarget::Nowhere),
             (CallTarget::None, Some(_)) => {
                 self.report(wrong(
-                    format!("`{}` does not say on which context it works", call.name.name),
+                    format!("`{}` names no context", call.name.name),
                     "add `on a_context`, or `at an_id(...)`",
                 ));
                 None

@@ -126,11 +126,11 @@ impl<'a> Checker<'a> {
             self.report(
                 Diagnostic::error(
                     codes::LAYOUT,
-                    format!("`{}` has no place that a layout could give it", name.name),
+                    format!("`{}` cannot be in a layout", name.name),
                     name.span,
-                    "not always there, or not always of one length",
+                    "optional, or of variable length",
                 )
-                .note("a layout is of the fields that are in every packet of the blueprint, before those that are not")
+                .note("a layout orders the fixed fields of a blueprint, which precede all others")
                 .mend("leave it out of the layout"),
             );
             return None;
@@ -218,12 +218,12 @@ impl<'a> Checker<'a> {
                     format!("`{}` cannot have this range", field.name.name),
                     lo.span.to(hi.span),
                     if least > greatest {
-                        "nothing is in it".to_owned()
+                        "an empty range".to_owned()
                     } else {
                         format!("more than {declared} bits hold")
                     },
                 )
-                .mend("give the least and the greatest value, both of which are possible"),
+                .mend("give the smallest and the greatest value that the field can have"),
             );
             return None;
         }
@@ -239,7 +239,7 @@ impl<'a> Checker<'a> {
             self.report(
                 Diagnostic::error(
                     codes::OUT_OF_RANGE,
-                    format!("{value} is outside of the range of `{name}`"),
+                    format!("{value} is outside the range of `{name}`"),
                     span,
                     format!("it is {lo}..{hi}"),
                 )

@@ -67,12 +67,12 @@ impl Checker<'_> {
             self.report(
                 Diagnostic::warning(
                     codes::MANY_BLUEPRINTS,
-                    format!("every input waits for space for {count} blueprints of {BLUEPRINTS_MAX}"),
+                    format!("one input can need {count} of the {BLUEPRINTS_MAX} entries of the blueprint queue"),
                     name.span,
-                    format!("`{}` can cause so many at once", name.name),
+                    format!("`{}` can issue this many at once", name.name),
                 )
                 .note(format!(
-                    "as soon as {} wait, nothing is taken in before packets are out",
+                    "while {} or more entries are in use, the core takes no input until packets have been sent",
                     BLUEPRINTS_MAX - count + 1
                 ))
                 .mend("lower the bounds of the loops, or go on in a timer event"),

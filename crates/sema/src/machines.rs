@@ -74,7 +74,7 @@ impl<'a> Checker<'a> {
                         codes::NO_STATES,
                         format!("the machine `{}` has no states", machine.name.name),
                         machine.name.span,
-                        "where does it begin?",
+                        "no first state",
                     )
                     .note("a context begins in the first state of its machine")
                     .mend("add `state a_name { }`"),
@@ -308,7 +308,7 @@ impl<'a> Checker<'a> {
                         state.name.span,
                         "never entered",
                     )
-                    .note("no `goto` of a state that is entered names it, and no context is made in it")
+                    .note("no `goto` in a reachable state names it, and no context is created in it")
                     .mend("remove it, or go to it"),
                 );
             } else if state.reactions.is_empty() && machine.anywhere.is_empty() && !deleted {

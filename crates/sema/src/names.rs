@@ -174,12 +174,15 @@ impl Checker<'_> {
         self.env.names().take(if self.diagnostics.is_full() { 0 } else { usize::MAX })
     }
 
-    /// Reports an unknown name, with the nearest of what could have been meant.
+    /// Reports an unknown name, with the nearest of the names that are possible, or with all of them if none can be declared.
     pub(crate) fn unknown(&mut self, code: u16, what: &str, name: &Ident, candidates: &[&str]) {
         let mut diagnostic =
             Diagnostic::error(code, format!("there is no {what} `{}`", name.name), name.span, "not declared");
         diagnostic = match nearest(&name.name, candidates.iter().copied()) {
             Some(near) => diagnostic.fix(format!("did you mean `{near}`?"), name.span, near),
+            None if crate::unknown::is_fixed(code) => {
+                diagnostic.mend(format!("use one of `{}`", candidates.join("`, `")))
+            }
             None => diagnostic.mend("declare it, or use a name that is declared"),
         };
         self.report(diagnostic);

@@ -81,7 +81,7 @@ impl Checker<'_> {
                 self.report(
                     Diagnostic::error(
                         codes::NET_FIELD_TYPE,
-                        format!("`{known}` is a {wanted}"),
+                        format!("the type of `{known}` is `{wanted}`"),
                         field.ty.span,
                         "another type",
                     )
@@ -111,7 +111,7 @@ impl Checker<'_> {
                     codes::NET_PROTOCOL,
                     "the network header has no protocol number",
                     name.span,
-                    "which packets are this program's?",
+                    "no field `protocol`",
                 )
                 .note("every packet carries the number, and the parser receives only packets with this number")
                 .mend("add `uint8 protocol = N;` with a constant N (IANA protocol numbers; 253 and 254 are for experiments)"),
@@ -131,7 +131,7 @@ impl Checker<'_> {
             self.report(
                 Diagnostic::error(
                     codes::LINK,
-                    "a link has no header of its own",
+                    "`link` has no fields of a network header",
                     field.span,
                     "a field of `link`",
                 )

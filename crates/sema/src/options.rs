@@ -115,7 +115,7 @@ impl Checker<'_> {
             };
             let twin = members.iter().find(|m| same(&self.program.opts[m.index()]));
             if let Some(twin) = twin {
-                let message = format!("`{}` is of kind {kind} as well", self.program.opts[twin.index()].name);
+                let message = format!("`{}` also has kind {kind}", self.program.opts[twin.index()].name);
                 self.report(
                     Diagnostic::error(codes::OPTION_KIND_TWICE, message, name.span, "of the same kind")
                         .note("a receiver distinguishes options by their kind, and options of one kind by their length byte")

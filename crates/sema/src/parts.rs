@@ -62,9 +62,9 @@ impl Checker<'_> {
                 codes::CHECKSUM_PLACE,
                 format!("`{}` is not at the same offset in every packet", field.name.name),
                 field.span,
-                "behind or among fields that may be absent or of variable length",
+                "after or among optional or variable-length fields",
             )
-            .note("a packet's checksum is verified before what else it says is believed")
+            .note("the checksum of a packet is verified before its other fields are used")
             .mend("move it in front of the first `if`, `union` or `varint_t`, or a `crc32_t` behind the payload"),
         );
     }
@@ -212,12 +212,12 @@ impl Checker<'_> {
             self.report(
                 Diagnostic::error(
                     codes::RULED_PRESENCE,
-                    format!("`{name}` says which fields are there"),
+                    format!("`{name}` decides which fields are present"),
                     span,
                     "changed from packet to packet",
                 )
                 .note("all packets of one blueprint have the same fields, so that each has the same space for payload")
-                .mend("issue a blueprint of its own for packets with other fields"),
+                .mend("issue a separate blueprint for packets with other fields"),
             );
         }
     }

@@ -86,7 +86,7 @@ impl Checker<'_> {
         let header = &self.program.net_header;
         let why = match (header.layer, header.protocol) {
             (NetLayer::Link, _) => {
-                "over `link` there is no IPv4 whose hosts and routers could report an error"
+                "hosts and routers of an IP network report errors; over `link` there are none"
             }
             _ if self.has_role() => {
                 "a program in the network forwards reports to the end that sent the packet"

@@ -39,7 +39,7 @@ impl Checker<'_> {
             _ => {
                 return self.report(
                     Diagnostic::error(codes::ROLE_SHAPE, "this is not a role", span, "in deploy")
-                        .note("a program without a role runs at an end of a connection")
+                        .note("a program without a role is an endpoint")
                         .mend("write `register_role(in_network, packets);` with the number of packets that it keeps at most"),
                 );
             }
@@ -75,7 +75,7 @@ impl Checker<'_> {
     pub(crate) fn not_at_an_end(&mut self, span: Span, what: &str) {
         self.report(
             Diagnostic::error(codes::ROLE, format!("{what} is for programs in the network"), span, "not here")
-                .note("a program at an end of a connection has one interface, and packets come to their end there")
+                .note("an endpoint has one interface, and packets end there")
                 .mend("add `register_role(in_network, packets);` to `deploy` if it is to run between the interfaces of a node"),
         );
     }

@@ -111,7 +111,9 @@ impl Checker<'_> {
             Scheduled::Packets => FORMS,
             Scheduled::Events => EVENT_FORMS,
         };
-        self.report(Diagnostic::error(code, message, span, "not a block like this").note(forms).mend(mend));
+        self.report(
+            Diagnostic::error(code, message, span, "invalid scheduling block").note(forms).mend(mend),
+        );
         None
     }
 
@@ -197,12 +199,7 @@ impl Checker<'_> {
     pub(crate) fn has_flows(&mut self, what: Scheduled, span: Span) -> Option<()> {
         if self.program.contexts.iter().all(|c| c.global) {
             let mend = "name the queues, or declare the context of a flow";
-            return self.misshapen(
-                what,
-                "a queue for each flow of a program without flows".into(),
-                span,
-                mend,
-            );
+            return self.misshapen(what, "`PER_FLOW` needs a context that is not global".into(), span, mend);
         }
         Some(())
     }
@@ -237,7 +234,7 @@ impl Checker<'_> {
         };
         if args.len() != 1 && args.len() != count {
             let message = format!("`{name}` takes a {what} for all its inputs, or {count} of them");
-            return self.misshapen(of, message, span, "say it behind the inputs");
+            return self.misshapen(of, message, span, "write it after the inputs");
         }
         let mut shares = Vec::new();
         for arg in args {
@@ -279,7 +276,7 @@ impl Checker<'_> {
                 codes::SCHED_MISSING,
                 "`register_pkt_sched(...)` is missing",
                 span,
-                "not said here",
+                "missing in this program",
             )
             .note(note)
             .mend(
@@ -309,13 +306,13 @@ impl Checker<'_> {
             return;
         }
         let (message, mend) = match used.what {
-            Wanted::Rate => ("no rate limiter holds this queue back", "rate_limiter(inputs, rate)"),
-            _ => ("no block with priorities has this queue", "strict_priority(inputs)"),
+            Wanted::Rate => ("this queue passes no rate limiter", "rate_limiter(inputs, rate)"),
+            _ => ("this queue passes no `strict_priority`", "strict_priority(inputs)"),
         };
         self.report(
             Diagnostic::error(codes::SCHED_QUEUE, message, used.span, "nothing to set")
                 .note("it is set at the nearest such block that the queue's packets pass")
-                .mend(format!("let the queue wait in a `{mend}`, in `register_pkt_sched`")),
+                .mend(format!("make the queue an input of a `{mend}`, in `register_pkt_sched`")),
         );
     }
 }

@@ -39,9 +39,9 @@ impl Checker<'_> {
             self.report(
                 Diagnostic::error(
                     codes::SHARED,
-                    format!("`{}` does to `{context}` what only its own chain can", name.name),
+                    format!("`{}` changes `{context}`, which this chain only shares", name.name),
                     name.span,
-                    "deletes it, finds it another id, or uses its data",
+                    "deletes or rebinds it, or changes its data units",
                 )
                 .note("the chain is for another context, which shares this one with other flows")
                 .mend(format!("raise a flow event with the id of the `{context}`, and do it in its chain")),

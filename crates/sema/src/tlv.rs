@@ -32,7 +32,7 @@ impl Checker<'_> {
                     name.span,
                     "this option",
                 )
-                .note("the length is that of the fields behind it, and computed")
+                .note("the length is computed, and counts the fields after it")
                 .mend("begin with `varint_t kind = K; varint_t len;`, with K below 2^62"),
             );
             return def;

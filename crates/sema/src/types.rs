@@ -64,7 +64,7 @@ impl Checker<'_> {
                 codes::LIST_BOUND,
                 "this list has no bound",
                 span,
-                "how many elements at most?",
+                "no maximum number of elements",
             )
             .note("every data structure is bounded, so that any target can hold it")
             .mend(format!("write `{mend}`")),
@@ -90,21 +90,21 @@ impl Checker<'_> {
             }
             (Some(key), _) => {
                 let found = self.name(&resolved);
-                return self.no_order(key.span, &format!("a `{found}` has no fields to sort by"));
+                return self.no_order(key.span, &format!("`{found}` has no fields to sort by"));
             }
         };
         if !sorted_by.is_ordered() {
             let found = self.name(&sorted_by);
             let span = key.map_or(element.span, |k| k.span);
-            return self.no_order(span, &format!("a `{found}` does not say which element comes first"));
+            return self.no_order(span, &format!("`{found}` has no total order"));
         }
         Some(Ty::List(Box::new(resolved), bound, order))
     }
 
     fn no_order<T>(&mut self, span: Span, label: &str) -> Option<T> {
         self.report(
-            Diagnostic::error(codes::SORT_KEY, "nothing to sort this list by", span, label.to_owned())
-                .note("lists are sorted by integers, durations, times, rates, bytes and enums; `seq32` has no first one")
+            Diagnostic::error(codes::SORT_KEY, "this list has no sort key", span, label.to_owned())
+                .note("lists are sorted by integers, durations, times, rates, bytes and enums; of three `seq32`, each can be before the next")
                 .mend("write `sorted_list<T, N, key>` with a field of the struct T"),
         );
         None
@@ -172,7 +172,7 @@ impl Checker<'_> {
                 span,
                 "not in a packet",
             )
-            .note("it says how a field lies there; elsewhere a `varint_t` is a `uint64`, and data stays in its unit")
+            .note("it is the encoding of a field; elsewhere a `varint_t` is a `uint64`, and data stays in its unit")
             .mend("use an integer type, or `addr_t` for data"),
         );
         None
@@ -201,7 +201,7 @@ impl Checker<'_> {
         let impossible = |label: &str| {
             Diagnostic::error(codes::WINDOW_SIZE, "this sliding window has an impossible size", span, label.to_owned())
                 .note("a window has 1 to 2^31 numbers and 1 to 64 ranges; without a number of ranges, at most 65536 numbers")
-                .mend("write `sliding_wnd(N)`, or `sliding_wnd(N, R)` for many numbers in few runs")
+                .mend("write `sliding_wnd(N)`, or `sliding_wnd(N, R)` for many numbers in few ranges")
         };
         let Some(size) = size else {
             self.report(impossible("how many numbers?"));

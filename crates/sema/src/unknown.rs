@@ -19,6 +19,19 @@ pub(crate) fn code_of(what: &str) -> u16 {
     }
 }
 
+/// Whether the language defines all names of this kind, so that a program cannot declare one.
+pub(crate) fn is_fixed(code: u16) -> bool {
+    matches!(
+        code,
+        codes::UNKNOWN_METHOD
+            | codes::NET_FIELD
+            | codes::NET_HEADER
+            | codes::DEPLOY_CALL
+            | codes::LAYOUT_SHAPE
+            | codes::EVENT_KIND
+    )
+}
+
 fn kind(def: Def) -> &'static str {
     match def {
         Def::Const(_) => "a constant",
@@ -66,10 +79,10 @@ impl Checker<'_> {
                 codes::ANOTHER_KIND,
                 format!("`{}` is {found}", name.name),
                 name.span,
-                format!("not what is wanted here ({what})"),
+                format!("expected: {what}"),
             )
             .cause(declared, "declared here")
-            .mend("name what is wanted, or declare it under another name"),
+            .mend("use a name of this kind, or declare one"),
         );
         true
     }

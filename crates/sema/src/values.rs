@@ -57,7 +57,7 @@ impl Checker<'_> {
                 self.report(
                     Diagnostic::error(
                         codes::ENUM_REPR,
-                        "an enum is over an unsigned integer",
+                        "the type of an enum must be an unsigned integer",
                         repr.span,
                         "not one",
                     )
@@ -80,7 +80,7 @@ impl Checker<'_> {
             let twin = values.iter().find(|(_, v)| *v == value).map(|(n, _)| n.clone());
             if twin.is_some() || !fits(repr, i128::from(value)) {
                 let message = match twin {
-                    Some(twin) => format!("{value} is the value of `{twin}` already"),
+                    Some(twin) => format!("{value} is already the value of `{twin}`"),
                     None => format!("{value} does not fit the enum's type"),
                 };
                 self.report(

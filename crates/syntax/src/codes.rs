@@ -31,14 +31,14 @@ code_table! {
     CONST_WITHOUT_VALUE = 27, "a constant without a value", "0027";
     MISSING_ARROW = 28, "a chain without an arrow", "0028";
     CHAIN_WITHOUT_BRACES = 29, "a chain without braces", "0029";
-    C_CAST = 30, "a conversion as C has it", "0030";
+    C_CAST = 30, "a C-style conversion", "0030";
     PREFIX_STEP = 31, "`++` before a variable", "0031";
     WORD_OPERATOR = 32, "an operator as a word", "0032";
     CONDITION_PARENTHESES = 33, "a condition without parentheses", "0033";
     FUNCTION_WITHOUT_BODY = 34, "a function without a body", "0034";
     KEYWORD_BEFORE_TYPE = 35, "a keyword before the type of a variable", "0035";
-    PREPROCESSOR = 36, "a line for a preprocessor", "0036";
-    ARRAY_BEHIND_TYPE = 37, "an array whose length is behind its type", "0037";
+    PREPROCESSOR = 36, "a preprocessor directive", "0036";
+    ARRAY_BEHIND_TYPE = 37, "an array whose length is after its type", "0037";
     LOOP_WITHOUT_TYPE = 38, "a loop whose variable has no type", "0038";
     TIMER_OUTSIDE_CONTEXT = 39, "a timer outside of a context", "0039";
     FUNCTION_WITHOUT_TYPE = 40, "a function without a type", "0040";

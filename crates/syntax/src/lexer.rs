@@ -156,7 +156,7 @@ impl Lexer<'_> {
                 codes::PREPROCESSOR,
                 "there is no preprocessor",
                 span(start, self.at),
-                "a line for one",
+                "a directive",
             )
             .mend("write `import \"file.mtp\";`, `const T NAME = value;`, or a `feature`"),
         );
@@ -178,7 +178,7 @@ impl Lexer<'_> {
                     codes::STRANGE_CHARACTER,
                     format!("the character {first:?} is not part of the language"),
                     here,
-                    "not expected anywhere but in a comment",
+                    "allowed only in comments",
                 )
                 .mend("remove it"),
             );

@@ -5,11 +5,11 @@ use carrick_syntax::diag::{Code, code_table};
 
 code_table! {
     INSTRUCTION = 600, "an instruction that a target does not support", "0600";
-    PACKET_BLOCK = 601, "a way to schedule packets that a target does not have", "0601";
-    EVENT_BLOCK = 602, "a way to schedule events that a target does not have", "0602";
-    EVENT_KIND = 603, "a kind of event that a target does not have", "0603";
+    PACKET_BLOCK = 601, "a packet scheduling block that a target does not support", "0601";
+    EVENT_BLOCK = 602, "an event scheduling block that a target does not support", "0602";
+    EVENT_KIND = 603, "a kind of event that a target does not support", "0603";
     INTERFACE = 604, "an interface that no application of a target knows", "0604";
-    NET_HEADER = 605, "a network layer that a target does not have", "0605";
+    NET_HEADER = 605, "a network layer that a target does not support", "0605";
     ROLE = 606, "a role that a target does not support", "0606";
     WORK = 607, "a chain that does more than a target allows", "0607";
     CONTEXTS = 608, "a chain over more contexts than a target allows", "0608";

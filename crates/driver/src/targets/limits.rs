@@ -157,6 +157,6 @@ fn diagnostic(target: &TargetFile, limit: &Limit, most: u64, worst: &Amount, res
         diagnostic = diagnostic.cause(*span, "too much too");
     }
     let why = if worst.why.is_empty() { limit.meaning } else { &worst.why };
-    let note = format!("target `{}` says `{} = {most}`: {why}", target.name, limit.name);
+    let note = format!("target `{}` sets `{} = {most}`: {why}", target.name, limit.name);
     diagnostic.note(note).mend(limit.mend)
 }

@@ -38,7 +38,7 @@ const LEAVE_OUT: &str = "do without it";
 
 const INSTRUCTION: Kind = Kind {
     code: codes::INSTRUCTION,
-    what: "does not carry out",
+    what: "does not support",
     plural: "instructions",
     label: "issued here",
     of: |target| &target.instructions,
@@ -48,7 +48,7 @@ const INSTRUCTION: Kind = Kind {
 
 const PACKET_BLOCK: Kind = Kind {
     code: codes::PACKET_BLOCK,
-    what: "does not schedule packets by",
+    what: "does not support the packet block",
     plural: "blocks for packets",
     label: "packets wait here",
     of: |target| &target.blocks,
@@ -64,7 +64,7 @@ const PACKET_BLOCK: Kind = Kind {
 
 const EVENT_BLOCK: Kind = Kind {
     code: codes::EVENT_BLOCK,
-    what: "does not schedule events by",
+    what: "does not support the event block",
     plural: "blocks for events",
     label: "events wait here",
     of: |target| &target.event_blocks,
@@ -80,7 +80,7 @@ const EVENT_KIND: Kind = Kind {
     of: |target| &target.event_kinds,
     mend: |name| {
         Some(match name {
-            "sent_event" => "do what it does behind the `pkt_gen`, or when a timer fires",
+            "sent_event" => "do its work after the `pkt_gen`, or when a timer fires",
             "flow_event" => "put its processors into the chains that raise it",
             _ => return None,
         })
@@ -92,10 +92,10 @@ const INTERFACE: Kind = Kind {
     code: codes::INTERFACE,
     what: "has no applications for the interface",
     plural: "interfaces",
-    label: "nothing calls it there",
+    label: "no application calls it",
     of: |target| &target.interfaces,
     mend: |_| None,
-    unknown: "name the interface for the shape that its calls have (the reference lists them)",
+    unknown: "name the interface after the API of its calls (the reference lists them)",
 };
 
 const NET_HEADER: Kind = Kind {
@@ -118,13 +118,13 @@ const ROLE: Kind = Kind {
     code: codes::ROLE,
     what: "does not run programs in the role",
     plural: "roles",
-    label: "the program's place",
+    label: "the role",
     of: |target| &target.roles,
     mend: |name| {
         Some(match name {
-            "in_network" => "leave out `register_role` if the program can be at an end of a connection",
+            "in_network" => "leave out `register_role` if the program can be an endpoint",
             _ => {
-                "say `register_role(in_network, packets);` if the program can stand between the interfaces of a node"
+                "add `register_role(in_network, packets);` if the program can run between the interfaces of a node"
             }
         })
     },
@@ -195,8 +195,8 @@ fn lack(against: &Against, kind: &Kind, first: &Use, rest: &[&Use]) -> Diagnosti
     }
     let more = match rest.len().saturating_sub(PLACES) {
         0 => String::new(),
-        1 => "; one more place needs it".to_owned(),
-        n => format!("; {n} more places need it"),
+        1 => "; one more location needs it".to_owned(),
+        n => format!("; {n} more locations need it"),
     };
     let has = match (kind.of)(target) {
         [] => format!("target `{}` has no {}", target.name, kind.plural),

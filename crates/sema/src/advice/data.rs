@@ -45,9 +45,9 @@ impl Checker<'_> {
             }
             let data = self.registered(name, "register_data_spec");
             if ctx.tx_capacity.is_some() && !tx && !rx {
-                let what = (format!("`{name}` makes no data units"), "sizes of nothing");
+                let what = (format!("`{name}` creates no data units"), "no unit has these sizes");
                 let mend =
-                    "remove this line, or make a unit with `new_tx_ordered_data` or `new_rx_ordered_data`";
+                    "remove this line, or create a unit with `new_tx_ordered_data` or `new_rx_ordered_data`";
                 self.advise_of(codes::DATA_SPEC_UNUSED, (name, data), what, mend);
             }
             let empty = |made: bool, size: &Option<ir::Expr>| {
@@ -58,15 +58,15 @@ impl Checker<'_> {
                 self.advise_of(codes::EMPTY_UNIT, (name, data), what, "give a number above zero");
             }
             let at = (name, self.declared_at(name));
-            self.advise_unit(at, "new_tx_ordered_data", "sending", (tx, facts.tx_used.contains(&id)));
-            self.advise_unit(at, "new_rx_ordered_data", "receiving", (rx, facts.rx_used.contains(&id)));
+            self.advise_unit(at, "new_tx_ordered_data", "data to send", (tx, facts.tx_used.contains(&id)));
+            self.advise_unit(at, "new_rx_ordered_data", "received data", (rx, facts.rx_used.contains(&id)));
         }
     }
 
-    fn advise_unit(&mut self, at: (&str, Span), maker: &str, purpose: &str, (made, used): (bool, bool)) {
+    fn advise_unit(&mut self, at: (&str, Span), maker: &str, data: &str, (made, used): (bool, bool)) {
         if used && !made {
-            let message = format!("the data of `{}` for {purpose} has no unit", at.0);
-            let mend = format!("make the unit first: `{maker}(INF, c.id);`");
+            let message = format!("`{}` has no unit for {data}", at.0);
+            let mend = format!("create the unit first: `{maker}(INF, c.id);`");
             self.advise_of(codes::UNIT_NEVER_MADE, at, (message, "counted as `no_unit`"), &mend);
         }
     }
@@ -126,8 +126,7 @@ impl Checker<'_> {
                 format!("`{name}` has more ranges than received data can have"),
                 "as many ranges as numbers",
             );
-            let mend =
-                "write `sliding_wnd(N, R)`, for R ranges, and take data only where `set` says that it fits";
+            let mend = "write `sliding_wnd(N, R)`, for R ranges, and store data only if `set` returns true";
             self.advise_of(codes::RX_RUNS, (name, field.span), what, mend);
         }
     }
@@ -195,7 +194,7 @@ impl Checker<'_> {
             self.program.ids.iter().filter(|i| i.parts.is_empty()).map(|i| i.name.clone()).collect();
         for name in ids.iter().filter(|name| *name != GLOBAL_ID) {
             let what = (format!("all `{name}` are the same"), "an id without parts");
-            let mend = "give it the parts by which its contexts differ, or declare a `global context`";
+            let mend = "add the parts that distinguish its contexts, or declare a `global context`";
             self.advise_of(codes::EMPTY_ID, (name, self.declared_at(name)), what, mend);
         }
         for def in self.program.enums.clone() {

@@ -40,8 +40,8 @@ impl Checker<'_> {
     pub(super) fn advise_contexts(&mut self, facts: &Facts) {
         for (number, ctx) in self.program.contexts.clone().iter().enumerate() {
             if !ctx.global && !facts.made.contains(&ir::CtxId(number as u32)) {
-                let message = format!("no `{}` is ever made", ctx.name);
-                let mend = "make one with `new_ctx`, for example in an `absent` chain";
+                let message = format!("no `{}` is ever created", ctx.name);
+                let mend = "create one with `new_ctx`, for example in an `absent` chain";
                 let at = (ctx.name.as_str(), self.declared_at(&ctx.name));
                 self.advise_of(codes::CONTEXT_NEVER_MADE, at, (message, "never found"), mend);
             }
@@ -63,7 +63,7 @@ impl Checker<'_> {
                 EventKind::Flow => (&facts.raised, "raise it in an event processor"),
             };
             if !raised.contains(&id) && self.program.chains[number].is_some() {
-                let message = format!("`{}` never happens", event.name);
+                let message = format!("`{}` is never raised", event.name);
                 let at = (event.name.as_str(), self.declared_at(&event.name));
                 self.advise_of(codes::EVENT_NEVER_RAISED, at, (message, "nothing raises it"), mend);
             }
@@ -93,7 +93,7 @@ impl Checker<'_> {
                 let why = if chain.context.is_none() {
                     "its processors take no context that could be absent"
                 } else {
-                    "a timer is gone with its context"
+                    "a timer ends with its context"
                 };
                 let message = format!("the `absent` chain of `{}` never runs", arm.event.name);
                 self.advise_of(codes::ABSENT_NEVER, at, (message, why), "remove `absent { }`");
@@ -120,8 +120,8 @@ impl Checker<'_> {
                 && chain.context.is_some()
                 && chain.absent.is_none()
             {
-                let message = format!("`{}` needs a context that is there already", call.name);
-                let mend = "make the context in an `absent { a_processor }`";
+                let message = format!("`{}` needs a context that exists already", call.name);
+                let mend = "create the context in an `absent { a_processor }`";
                 let label = "completes with `CLOSED` otherwise";
                 self.advise_of(codes::CALL_WITHOUT_ABSENT, at, (message, label), mend);
             }

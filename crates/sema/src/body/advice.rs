@@ -140,8 +140,14 @@ impl Body<'_, '_> {
             && let Some(mask) = self.literal_value(x).or_else(|| self.literal_value(y))
             && n & !mask != 0
         {
-            let mend = "compare with a number of the bits of the mask";
-            self.advise(codes::MASK_NEVER, "the mask leaves no such number", span, "always the same", mend);
+            let mend = "compare with a number that has only bits of the mask";
+            self.advise(
+                codes::MASK_NEVER,
+                "no masked value equals this number",
+                span,
+                "always the same",
+                mend,
+            );
         }
     }
 
@@ -160,8 +166,8 @@ impl Body<'_, '_> {
             _ => return,
         };
         let name = self.name(ty);
-        let message = format!("a `{name}` is {} like this", if always { "always" } else { "never" });
-        let mend = "compare with a number inside of what the type holds, or leave the test out";
+        let message = format!("this comparison of a `{name}` is always {always}");
+        let mend = "compare with a number within the range of the type, or remove the test";
         self.advise(codes::OUT_OF_TYPE, &message, span, "always the same", mend);
     }
 
@@ -305,10 +311,10 @@ impl Body<'_, '_> {
         let field = &fields[dst].name;
         let mend = format!("set `{name}.net.{field}`, or give the field a value in the `net_header`");
         if !seen.net.contains(&(bp, dst as u32)) {
-            let message = format!("the packets of `{name}` go nowhere");
+            let message = format!("the packets of `{name}` have no destination");
             self.advise_later(codes::NO_DESTINATION, &message, span, "its destination is not set", &mend);
         } else if paths::set_on_some_paths(body, bp, dst as u32) {
-            let message = format!("some packets of `{name}` go nowhere");
+            let message = format!("some packets of `{name}` have no destination");
             let label = "its destination is not set on every path";
             self.advise_later(codes::NO_DESTINATION, &message, span, label, &mend);
         }

@@ -121,12 +121,12 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::CONVERSION,
-                    format!("a `{from}` does not convert to a `{to}`"),
+                    format!("`{from}` does not convert to `{to}`"),
                     span,
                     "here",
                 )
                 .note("integers, seq32, units, bool, enums and status_t convert to each other by their bits; fixed converts from and to integers")
-                .mend("use the value as it is"),
+                .mend("use a part of the value, such as a field"),
             );
         }
         // An enum is as wide as its declaration says.
@@ -152,11 +152,11 @@ impl Body<'_, '_> {
         self.report(
             Diagnostic::error(
                 codes::ARGUMENT_COUNT,
-                format!("{wanted} arguments are wanted, {found} are given"),
+                format!("expected {wanted} arguments, found {found}"),
                 span,
                 "this call",
             )
-            .mend("give as many as are wanted"),
+            .mend("pass as many arguments as the function takes"),
         )
     }
 
@@ -191,11 +191,11 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::PARSER_CALLED,
-                    "a parser is not called",
+                    "a parser cannot be called",
                     span,
                     "runs for each packet",
                 )
-                .mend("put what both need into a function"),
+                .mend("move shared code into a function"),
             );
         }
         if params.contains(&Ty::Void) {
@@ -288,8 +288,13 @@ impl Body<'_, '_> {
             "header_len" => self.longest_header(args, span),
             "get_flow_id" => self.flow_id(args, span),
             "data" => self.report(
-                Diagnostic::error(codes::PAYLOAD, "data is only put into a payload", span, "not here")
-                    .mend("write `bp.payload = data(c.id, offset, len);`"),
+                Diagnostic::error(
+                    codes::PAYLOAD,
+                    "`data(...)` can only be assigned to a payload",
+                    span,
+                    "not here",
+                )
+                .mend("write `bp.payload = data(c.id, offset, len);`"),
             ),
             _ => self.unknown_function(name),
         }
@@ -365,7 +370,7 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::EXTREME_TYPE,
-                    format!("`{name}` is not for a `{found}`"),
+                    format!("`{name}` is not defined for `{found}`"),
                     span,
                     "here",
                 )
@@ -389,7 +394,7 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::ABS_UNSIGNED,
-                    format!("a `{found}` is never negative"),
+                    format!("`{found}` is never negative"),
                     args[0].span,
                     "no sign",
                 )
@@ -411,7 +416,7 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::HASHED_TYPE,
-                    format!("a `{found}` is not hashed"),
+                    format!("`{found}` cannot be hashed"),
                     span,
                     "scalars and ids only",
                 )

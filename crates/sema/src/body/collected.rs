@@ -70,7 +70,7 @@ impl Body<'_, '_> {
             }
             return Some(instr);
         }
-        self.misused("this is not an instruction", e.span, "an instruction is wanted")
+        self.misused("this is not an instruction", e.span, "expected an instruction")
     }
 
     /// `out.add(i)` or `out.add(pkt_gen(bp))`.

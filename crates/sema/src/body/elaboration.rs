@@ -199,22 +199,19 @@ impl<'c, 'a> Body<'c, 'a> {
     pub(super) fn mismatch<T>(&mut self, found: &str, wanted: &Ty, span: Span) -> Option<T> {
         let wanted = self.name(wanted);
         // Over IPv4 the type has another name.
-        let mend = match [found, &wanted]
-            .iter()
-            .any(|name| name.trim_start_matches("a ").trim_matches('`') == ir::ADDRESS)
-        {
+        let mend = match [found, &wanted].iter().any(|name| name.trim_matches('`') == ir::ADDRESS) {
             true => {
                 "declare variables for addresses as `ip_t`; `0` is the only address that a program can write"
                     .to_owned()
             }
-            false => format!("if it is meant, convert it: `{wanted}(...)`"),
+            false => format!("convert it, if that is intended: `{wanted}(...)`"),
         };
         self.report(
             Diagnostic::error(
                 codes::TYPE_MISMATCH,
-                format!("expected a `{wanted}`, found {found}"),
+                format!("expected `{wanted}`, found {found}"),
                 span,
-                format!("should be a `{wanted}`"),
+                format!("expected `{wanted}`"),
             )
             .mend(mend),
         )

@@ -52,9 +52,9 @@ impl Body<'_, '_> {
 
     fn none_without_type<T>(&mut self, span: Span) -> Option<T> {
         self.report(
-            Diagnostic::error(codes::NONE_TYPE, "`none` is nothing of what?", span, "no type is known here")
+            Diagnostic::error(codes::NONE_TYPE, "`none` has no type here", span, "no type is expected")
                 .note("`none` is a value of addr_t, token_t and handle_t")
-                .mend("use it where one of these is wanted"),
+                .mend("use it where one of these types is expected"),
         )
     }
 
@@ -78,7 +78,7 @@ impl Body<'_, '_> {
 
     pub(super) fn describe(&self, val: &Val) -> String {
         match val {
-            Val::Typed(value) => format!("a `{}`", self.name(&value.ty)),
+            Val::Typed(value) => format!("`{}`", self.name(&value.ty)),
             Val::Int(value) => format!("the number {value}"),
             Val::None => "`none`".into(),
         }
@@ -106,7 +106,7 @@ impl Body<'_, '_> {
             Val::None => {
                 let name = self.name(ty);
                 self.report(
-                    Diagnostic::error(codes::NONE_TYPE, format!("a `{name}` is never `none`"), span, "here")
+                    Diagnostic::error(codes::NONE_TYPE, format!("`{name}` is never `none`"), span, "here")
                         .note("`none` is a value of addr_t, token_t and handle_t")
                         .mend("use a value of the type"),
                 )
@@ -132,7 +132,7 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::LITERAL_RANGE,
-                    format!("{written} does not fit a `{name}`"),
+                    format!("{written} does not fit into `{name}`"),
                     span,
                     "too large or too small",
                 )
@@ -352,7 +352,7 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::NO_OPERATION,
-                    format!("a `{found}` has no such operation"),
+                    format!("`{found}` does not have this operator"),
                     span,
                     "here",
                 )

@@ -44,7 +44,7 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::TYPE_MISMATCH,
-                    format!("a `{found}` has no ratio to another"),
+                    format!("`{found}` has no ratio to another"),
                     span,
                     "neither numbers nor units",
                 )

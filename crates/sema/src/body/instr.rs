@@ -26,7 +26,7 @@ impl Body<'_, '_> {
         if self.in_parser() {
             return self.report(
                 Diagnostic::error(codes::IN_PARSER, "a parser issues no instructions", span, "in a parser")
-                    .note("it only says which events a packet is")
+                    .note("a parser only turns a packet into events")
                     .mend("raise an event, and issue the instruction in its processor"),
             );
         }
@@ -114,7 +114,7 @@ impl Body<'_, '_> {
         self.count(args, 2, span)?;
         let ctx = self.own_context(&args[0])?;
         if !self.is_keyed_context(ctx) {
-            self.cx.not_for_globals(span, "found by another id", "give the context an id, or leave it alone");
+            self.cx.not_for_globals(span, "found by another id", "give the context an id, or remove this");
             return None;
         }
         let Ty::Context(kind) = self.locals[ctx.index()].ty else { return None };
@@ -322,9 +322,14 @@ impl Body<'_, '_> {
     pub(super) fn not_raised<T>(&mut self, span: Span) -> Option<T> {
         let what = if self.in_parser() { "a net_event" } else { "a flow_event" };
         self.report(
-            Diagnostic::error(codes::RAISE_KIND, format!("only {what} is raised here"), span, format!("not {what}, and not a variable of one"))
-                .note("parsers raise net events, event processors flow events; timers and packets raise theirs by themselves")
-                .mend(format!("name {what}: `raise the_event at an_id {{ field = value }};`")),
+            Diagnostic::error(
+                codes::RAISE_KIND,
+                format!("only {what} can be raised here"),
+                span,
+                format!("not {what}, and not a variable of one"),
+            )
+            .note("parsers raise net events, event processors flow events; the core raises all others")
+            .mend(format!("name {what}: `raise the_event at an_id {{ field = value }};`")),
         )
     }
 
@@ -341,7 +346,7 @@ impl Body<'_, '_> {
         let Some(event) = event.filter(|l| !self.is_parameter(*l)) else {
             return self.wrong_argument(
                 codes::FLOW_ID_GIVEN,
-                "only an event that is being made gets an id",
+                "only a new event can get an id",
                 args[0].span,
                 "pass a variable of an event type",
             );
@@ -360,7 +365,7 @@ impl Body<'_, '_> {
                     codes::NO_CONTEXT_FOUND,
                     format!("no context handles `{name}`"),
                     id_given.span,
-                    "no id is wanted",
+                    "no id is needed",
                 )
                 .note("the context of an event is the one that its processors take")
                 .mend("remove this, or let a processor of the event take a context"),

@@ -25,7 +25,7 @@ impl Body<'_, '_> {
         let ty = self.cx.resolve(ty)?;
         if !is_int(&ty) {
             let found = self.name(&ty);
-            return self.mismatch(&format!("a `{found}`"), &Ty::U32, var.span);
+            return self.mismatch(&format!("`{found}`"), &Ty::U32, var.span);
         }
         let values = self.arguments(&[(from, Some(ty.clone())), (to, Some(ty.clone()))])?;
         let turns = self.turns((from, to), (&values[0], &values[1]), &ty, max)?;
@@ -126,7 +126,7 @@ impl Body<'_, '_> {
                 return self.report(
                     Diagnostic::error(
                         codes::LOOP_OVER,
-                        format!("expected a list of `{wanted}`, found a `{found}`"),
+                        format!("expected a list of `{wanted}`, found `{found}`"),
                         list.span,
                         "runs over this",
                     )

@@ -158,7 +158,7 @@ impl Body<'_, '_> {
         let Some(machine) = self.machine else {
             return self.report(
                 Diagnostic::error(codes::GOTO_OUTSIDE, "there is no machine here", span, "changes the state")
-                    .note("`goto` ends a reaction of a machine; what a function calls does not end with it")
+                    .note("`goto` ends a reaction of a machine; a function that a reaction calls cannot end the reaction")
                     .mend("write it in an `on` of the machine, or use `return`, `break` or `stop`"),
             );
         };
@@ -193,7 +193,7 @@ impl Body<'_, '_> {
                 span,
                 "the state of a machine",
             )
-            .note("`goto` alone leads from state to state, so that the machine shows all ways there are")
+            .note("only `goto` changes the state, so that the machine shows all transitions")
             .mend("raise a flow event to which the machine reacts with `goto`"),
         )
     }

@@ -229,7 +229,7 @@ impl Body<'_, '_> {
                 Some(Some(self.make(ExprKind::ListFind(list, key), Ty::U32, span)))
             }
             "set" | "insert" => self.report(
-                Diagnostic::error(codes::SORTED, "this list is sorted", method.span, "chooses a place")
+                Diagnostic::error(codes::SORTED, "this list is sorted", method.span, "chooses a position")
                     .note("the key of an element decides its position in a sorted list")
                     .mend("use `add`"),
             ),

@@ -27,23 +27,23 @@ impl Body<'_, '_> {
     pub(super) fn other_type<T>(&mut self, from: &Ty, to: &Ty, span: Span) -> Option<T> {
         let (code, note) = match (from, to) {
             (Ty::Int { .. }, Ty::Int { .. }) if is_signed(from) != is_signed(to) => {
-                (codes::OTHER_SIGN, "one of the two has a sign, so it does not hold all values of the other")
+                (codes::OTHER_SIGN, "neither type holds all values of the other")
             }
             (Ty::Int { .. }, Ty::Int { .. }) => {
-                (codes::NARROWING, "the type does not hold all values of the other")
+                (codes::NARROWING, "the expected type does not hold all values of the other")
             }
             (Ty::Enum(_), Ty::Int { .. }) | (Ty::Int { .. }, Ty::Enum(_)) => {
-                (codes::ENUM_AND_NUMBER, "enums and numbers do not become each other by themselves")
+                (codes::ENUM_AND_NUMBER, "enums and numbers do not convert implicitly")
             }
             (Ty::Seq32, Ty::Int { .. }) | (Ty::Int { .. }, Ty::Seq32) => (
                 codes::SEQ_AND_NUMBER,
-                "a sequence number wraps and has its own order; a plain number has not",
+                "a sequence number wraps and has its own order; a plain number does not",
             ),
             (Ty::Int { .. }, unit) | (unit, Ty::Int { .. }) if has_unit(unit) => {
-                (codes::UNIT_AND_NUMBER, "a number says nothing of its unit")
+                (codes::UNIT_AND_NUMBER, "a plain number has no unit")
             }
             _ => {
-                let found = format!("a `{}`", self.name(from));
+                let found = format!("`{}`", self.name(from));
                 return self.mismatch(&found, to, span);
             }
         };
@@ -52,12 +52,12 @@ impl Body<'_, '_> {
         self.report(
             Diagnostic::error(
                 code,
-                format!("expected a `{wanted}`, found a `{found}`"),
+                format!("expected `{wanted}`, found `{found}`"),
                 span,
-                format!("should be a `{wanted}`"),
+                format!("expected `{wanted}`"),
             )
             .note(note)
-            .fix("if it is meant, convert it", span, format!("{wanted}({text})")),
+            .fix("convert it, if that is intended", span, format!("{wanted}({text})")),
         )
     }
 
@@ -72,36 +72,35 @@ impl Body<'_, '_> {
         self.report(
             Diagnostic::error(
                 codes::NUMBER_WITHOUT_UNIT,
-                format!("expected a `{wanted}`, found the number {value}"),
+                format!("expected `{wanted}`, found the number {value}"),
                 span,
-                "of which unit?",
+                "no unit",
             )
-            .mend(format!("write the unit behind it: `{value}{example}`")),
+            .mend(format!("write the unit after it: `{value}{example}`")),
         )
     }
 
     /// Two operands with which an operator does nothing.
     pub(super) fn other_operands<T>(&mut self, op: BinOp, a: &Ty, b: &Ty, span: Span) -> Option<T> {
         let (code, mend) = match () {
-            () if is_int(a) && is_int(b) => (
-                codes::MIXED_SIGNS,
-                "convert one of them to the type in which it is to be computed: `int64(x)`",
-            ),
+            () if is_int(a) && is_int(b) => {
+                (codes::MIXED_SIGNS, "convert both to the type of the result: `int64(x)`")
+            }
             () if is_comparison(op) && a == b && matches!(op, BinOp::Eq | BinOp::Ne) => {
                 (codes::NOT_COMPARABLE, "compare their parts")
             }
             () if is_comparison(op) && a == b => (codes::NO_ORDER, "compare with `==` or `!=`"),
             () if counts(op) && (has_unit(a) && (has_unit(b) || is_int(b)) || is_int(a) && has_unit(b)) => (
                 codes::MIXED_UNITS,
-                "give a number its unit (`10ms`, `1KiB`), or take the number out of one: `uint64(x)`",
+                "give the number its unit (`10ms`, `1KiB`), or convert the other value to a number: `uint64(x)`",
             ),
             () => {
-                let (a, b) = (format!("a `{}`", self.name(a)), format!("a `{}`", self.name(b)));
+                let (a, b) = (format!("`{}`", self.name(a)), format!("`{}`", self.name(b)));
                 return self.do_not_go_together(op, &a, &b, span);
             }
         };
         let (a, b) = (self.name(a), self.name(b));
-        let message = format!("a `{a}` and a `{b}` do not go together with `{}`", symbol(op));
+        let message = format!("`{}` is not defined for `{a}` and `{b}`", symbol(op));
         self.report(Diagnostic::error(code, message, span, "here").mend(mend))
     }
 }

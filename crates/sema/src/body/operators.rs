@@ -247,12 +247,12 @@ impl Body<'_, '_> {
         self.report(
             Diagnostic::error(
                 codes::MIXED_TYPES,
-                format!("{a} and {b} do not go together with `{op}`"),
+                format!("`{op}` is not defined for {a} and {b}"),
                 span,
                 "here",
             )
             .note(
-                "integers of one signedness widen by themselves; units combine as the reference's table says",
+                "integers of the same signedness widen implicitly; the reference lists the operators of units",
             )
             .mend("convert one of them: `T(x)`"),
         )
@@ -274,7 +274,7 @@ impl Body<'_, '_> {
                 Some(Val::Typed(self.make(kind, Ty::Bool, span)))
             }
             _ => {
-                let found = format!("a `{}`", self.name(&value.ty));
+                let found = format!("`{}`", self.name(&value.ty));
                 self.do_not_go_together(op, &found, "`none`", span)
             }
         }
@@ -297,12 +297,12 @@ impl Body<'_, '_> {
                     right.1,
                     "a signed integer",
                 )
-                .note("a negative count would mean something else on every machine")
+                .note("machines disagree about negative counts")
                 .mend("convert it: `uint32(x)`"),
             );
         }
         if !is_int(&a.ty) || !is_int(&b.ty) {
-            let (a, b) = (format!("a `{}`", self.name(&a.ty)), format!("a `{}`", self.name(&b.ty)));
+            let (a, b) = (format!("`{}`", self.name(&a.ty)), format!("a `{}`", self.name(&b.ty)));
             return self.do_not_go_together(op, &a, &b, span);
         }
         self.advise_shift(&a.ty, &b, span);
@@ -364,7 +364,7 @@ impl Body<'_, '_> {
                         side.span,
                         "compared first",
                     )
-                    .mend("put parentheses around what is meant"),
+                    .mend("add parentheses"),
                 );
             }
         }

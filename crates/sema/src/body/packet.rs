@@ -66,7 +66,7 @@ impl Body<'_, '_> {
                 e.span,
                 "not `e.pkt`",
             )
-            .note("a packet is there while its event is processed; what is to wait is kept with `pkt_store`")
+            .note("a packet exists while its event is processed; `pkt_store` keeps it for later")
             .mend("take the net event as a parameter, and write `e.pkt`"),
         )
     }
@@ -119,7 +119,7 @@ impl Body<'_, '_> {
     pub(super) fn packet_as_value<T>(&mut self, span: Span) -> Option<T> {
         self.report(
             Diagnostic::error(codes::PACKET, "a packet is not a value", span, "not a value")
-                .mend("`forward`, `drop` or `pkt_store` it; `e.pkt.extract(h);` reads what is in it"),
+                .mend("`forward`, `drop` or `pkt_store` it; `e.pkt.extract(h);` reads its header"),
         )
     }
 

@@ -37,7 +37,7 @@ impl Body<'_, '_> {
     pub(super) fn readable_place(&mut self, e: &ast::Expr) -> Option<ir::Place> {
         match self.node(e)? {
             Node::Place(place) | Node::ReadOnly(place, _) | Node::Sorted(place, _) => Some(place),
-            Node::Timer(..) => self.not_a_value(e.span, "a timer", "ask `armed()`, or start and stop it"),
+            Node::Timer(..) => self.not_a_value(e.span, "a timer", "read `armed()`, or start or stop it"),
             Node::Timers(..) => self.not_a_value(e.span, "a row of timers", "choose one by an index"),
             Node::Options(..) | Node::Option(..) => {
                 self.not_a_value(e.span, "an option", "use its fields, `valid()`, or `add`")
@@ -70,9 +70,7 @@ impl Body<'_, '_> {
                     COMPUTED => {
                         (codes::COMPUTED_FIELD, "remove the assignment: it is filled in for each packet")
                     }
-                    ID => {
-                        (codes::ID_ASSIGNED, "find the instance by another id: see `carrick explain MTP0471`")
-                    }
+                    ID => (codes::ID_ASSIGNED, "write `rebind_ctx(c, an_id(...));`"),
                     OPTION => (codes::OPTION_ASSIGNED, "write `bp.opts.add(an_option(value));`"),
                     PAYLOAD => (codes::PAYLOAD_ASSIGNED, "write `bp.payload = data(c.id, offset, len);`"),
                     _ => (codes::READ_ONLY, "assign something else"),
@@ -277,7 +275,7 @@ impl Body<'_, '_> {
                 return self.report(
                     Diagnostic::error(
                         codes::NO_FIELDS,
-                        format!("a `{name}` has no fields"),
+                        format!("`{name}` has no fields"),
                         field.span,
                         "not a field",
                     )
@@ -338,7 +336,7 @@ impl Body<'_, '_> {
                         codes::TOKEN_OF_EVENT,
                         "only app events have a token",
                         field.span,
-                        "no request is behind this event",
+                        "an event without a request",
                     )
                     .mend("keep the token of the request in the context, and use that"),
                 );
@@ -395,7 +393,7 @@ impl Body<'_, '_> {
                 return self.report(
                     Diagnostic::error(
                         codes::NO_ELEMENTS,
-                        format!("a `{name}` has no elements"),
+                        format!("`{name}` has no elements"),
                         span,
                         "indexed",
                     )
@@ -424,7 +422,7 @@ impl Body<'_, '_> {
     /// The same, of a value.
     pub(super) fn index_of(&mut self, at: ir::Expr, most: u32, span: Span) -> Option<ir::Expr> {
         if !is_int(&at.ty) {
-            let found = format!("a `{}`", self.name(&at.ty));
+            let found = format!("`{}`", self.name(&at.ty));
             return self.mismatch(&found, &Ty::U32, span);
         }
         let at = self.cast(at, &Ty::U64);
@@ -432,9 +430,9 @@ impl Body<'_, '_> {
             Some(constant) if constant >= u64::from(most) => self.report(
                 Diagnostic::error(
                     codes::INDEX_OUTSIDE,
-                    format!("the index {constant} is outside of {most} elements"),
+                    format!("index {constant} is out of range: there are {most} elements"),
                     span,
-                    "outside",
+                    "out of range",
                 )
                 .mend(format!("the last element is {}", most - 1)),
             ),
@@ -448,7 +446,7 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::OPTION_NAME,
-                    "options are chosen by their name",
+                    "options are selected by their names",
                     index.span,
                     "not the name of an option",
                 )
@@ -511,11 +509,11 @@ impl Body<'_, '_> {
             return Some(only);
         }
         let (message, mend) = match found.len() {
-            0 => ("no context is found by this", "write `c.id`, or the id of the context that has the data"),
-            _ => ("several contexts are found by such an id", "give each of them an id of its own"),
+            0 => ("this id finds no context", "write `c.id`, or the id of the context that has the data"),
+            _ => ("ids of this type find several contexts", "give each of them an id of its own"),
         };
         let error = Diagnostic::error(codes::UNIT_ID, message, span, "names no data unit");
-        self.report(error.note("a payload is of the unit of one context, which an id names").mend(mend))
+        self.report(error.note("a payload comes from the unit of one context, which the id names").mend(mend))
     }
 
     fn is_context_reference(&self, local: LocalId) -> bool {
@@ -549,7 +547,7 @@ impl Body<'_, '_> {
 const SORTED: &str = "sorted by this";
 const STATE: &str = "where a machine is";
 const COMPUTED: &str = "computed for each packet";
-const ID: &str = "an instance keeps its id";
+const ID: &str = "the id of an instance";
 const OPTION: &str = "options are given with `add`";
 const PAYLOAD: &str = "set as a whole: `bp.payload = data(...)`";
 /// Methods without arguments that have a value.

@@ -32,12 +32,12 @@ impl Body<'_, '_> {
 
     fn no_record<T>(&mut self, span: Span, want: Option<&Ty>) -> Option<T> {
         let (message, label) = match want {
-            Some(ty) => (format!("expected a `{}`, found a record", self.name(ty)), "no value of this type"),
-            None => ("a record has no type of its own".to_owned(), "a value of which type?"),
+            Some(ty) => (format!("expected `{}`, found a record", self.name(ty)), "no value of this type"),
+            None => ("a record has no type of its own".to_owned(), "no type is expected here"),
         };
         self.report(
             Diagnostic::error(codes::RECORD_TYPE, message, span, label)
-                .note("a record is a value of the struct that its surroundings want, or the first value of a variable with fields")
+                .note("a record is a value where a struct is expected, or the first value of a variable with fields")
                 .mend("declare a variable with it: `the_type x = { field = value };`"),
         )
     }
@@ -127,9 +127,9 @@ impl Body<'_, '_> {
                             codes::SPREAD,
                             "a spread follows a field",
                             from.span,
-                            "which of the two would count?",
+                            "after a field that the record names",
                         )
-                        .note("the fields that a record names count, whatever it spreads")
+                        .note("fields that a record names override those that it spreads")
                         .mend("write the spreads first: `{ ..e, field = value }`"),
                     );
                 }
@@ -173,7 +173,7 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::SPREAD,
-                    format!("a `{found}` has no field of this record"),
+                    format!("`{found}` has no field of this record"),
                     from.span,
                     "nothing is taken over",
                 )
@@ -217,7 +217,7 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::SPREAD,
-                    format!("a `{found}` has no fields"),
+                    format!("`{found}` has no fields"),
                     from.span,
                     "nothing to spread",
                 )

@@ -54,7 +54,7 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::SATURATING,
-                    format!("`{name}` is not for a `{found}`"),
+                    format!("`{name}` is not defined for `{found}`"),
                     span,
                     "here",
                 )

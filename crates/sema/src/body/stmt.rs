@@ -156,7 +156,7 @@ impl Body<'_, '_> {
                         span,
                         "not an id",
                     )
-                    .mend("give the value with `=`"),
+                    .mend("assign the value with `=`"),
                 ),
             },
         };
@@ -291,8 +291,13 @@ impl Body<'_, '_> {
         let ast::ExprKind::Call(_, args) = &value.kind else { return None };
         let Node::Payload(bp) = place else {
             return self.report(
-                Diagnostic::error(codes::PAYLOAD, "data is only put into a payload", span, "not a payload")
-                    .mend("assign it to the blueprint's `data_t` field"),
+                Diagnostic::error(
+                    codes::PAYLOAD,
+                    "`data(...)` can only be assigned to a payload",
+                    span,
+                    "not a payload",
+                )
+                .mend("assign it to the blueprint's `data_t` field"),
             );
         };
         if let Ty::Blueprint(packet) = self.locals[bp.index()].ty

@@ -42,7 +42,7 @@ impl Body<'_, '_> {
         }
         let after = self.value_of_type(&args[1], &Ty::Duration)?;
         if self.cx.fold(&after).is_some_and(|ns| (ns as i64) < 1) {
-            let mend = "give a time above zero; what should happen at once can be done here";
+            let mend = "use a duration above zero, or do it here";
             self.advise(
                 codes::TIMER_AT_ONCE,
                 "this timer does not wait",
@@ -75,7 +75,7 @@ impl Body<'_, '_> {
         };
         if !self.is_parameter(ctx) {
             let mend = "raise a flow event to the new context and start the timer in its processor";
-            let message = "a context that is not made yet has no timers";
+            let message = "a context that has not been created has no timers";
             return self.wrong_argument(codes::UNMADE_TIMER, message, e.span, mend);
         }
         Some(Named { ctx, timer, which })
@@ -90,7 +90,7 @@ impl Body<'_, '_> {
         let event = self.timer_def(ctx, timer)?.event;
         let event = &self.cx.program.events[event.index()];
         let fields: Vec<String> = event.fields.iter().map(|field| format!("{} = ...", field.name)).collect();
-        let message = format!("the event `{}` has fields, and nothing says their values", event.name);
+        let message = format!("the event `{}` has fields, but no values are given", event.name);
         self.report(
             Diagnostic::error(codes::TIMER_FIELDS, message, span, "this call")
                 .note("the timer keeps them until it fires")

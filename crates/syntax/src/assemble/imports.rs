@@ -109,7 +109,7 @@ impl Follower<'_> {
                     path.span,
                     "this leads to no transport program",
                 )
-                .note("the path of an import begins at the folder of the file that imports")
+                .note("the path of an import is relative to the folder of the importing file")
                 .mend("name a file that ends in .mtp"),
             ),
         }
@@ -122,7 +122,7 @@ impl Follower<'_> {
         self.diagnostics.push(
             Diagnostic::error(codes::TOO_LONG, message, here, "this is longer")
                 .note("all files count together")
-                .mend("leave something out"),
+                .mend("shorten the program"),
         );
     }
 

@@ -308,7 +308,7 @@ impl Parser<'_> {
         }
         if self.is(";") {
             let mend = "write `const T NAME = value;`";
-            return Err(self.lacks(codes::CONST_WITHOUT_VALUE, "a constant has a value", mend));
+            return Err(self.lacks(codes::CONST_WITHOUT_VALUE, "a constant needs a value", mend));
         }
         self.expect("=")?;
         let value = self.expr()?;
@@ -339,7 +339,7 @@ impl Parser<'_> {
         let value = self.expr()?;
         if !self.eat_word("in") {
             let mend = "write `param T name = value in lowest..highest;`";
-            return Err(self.lacks(codes::PARAM_WITHOUT_RANGE, "a parameter has a range", mend));
+            return Err(self.lacks(codes::PARAM_WITHOUT_RANGE, "a parameter needs a range", mend));
         }
         let (lo, hi) = self.range()?;
         self.semicolon()?;
@@ -372,7 +372,7 @@ impl Parser<'_> {
         let name = self.ident("a name")?;
         if self.is("{") {
             let mend = "write `enum name : uint8 { A, B }`, with an unsigned integer type";
-            return Err(self.lacks(codes::ENUM_WITHOUT_TYPE, "an enum has a type", mend));
+            return Err(self.lacks(codes::ENUM_WITHOUT_TYPE, "an enum needs a type", mend));
         }
         self.expect(":")?;
         let repr = self.ty()?;
@@ -406,7 +406,7 @@ impl Parser<'_> {
         if self.is("{") {
             let mend =
                 "write `event name : net_event { }`, or app_event, timer_event, sent_event, flow_event";
-            return Err(self.lacks(codes::EVENT_WITHOUT_KIND, "an event has a kind", mend));
+            return Err(self.lacks(codes::EVENT_WITHOUT_KIND, "an event needs a kind", mend));
         }
         self.expect(":")?;
         let kind =
@@ -466,7 +466,7 @@ impl Parser<'_> {
         let array = self.array_suffix()?;
         if !self.eat("->") {
             let mend = "write `timer_t name -> a_timer_event;`";
-            return Err(self.lacks(codes::TIMER_WITHOUT_EVENT, "a timer raises an event", mend));
+            return Err(self.lacks(codes::TIMER_WITHOUT_EVENT, "a timer needs an event", mend));
         }
         let event = self.ident("a timer event")?;
         self.semicolon()?;
@@ -640,7 +640,7 @@ impl Parser<'_> {
             self.report(
                 Diagnostic::error(
                     codes::FUNCTION_WITHOUT_TYPE,
-                    "a function says what it returns",
+                    "a function needs a return type",
                     here,
                     "only a name",
                 )
@@ -661,7 +661,7 @@ impl Parser<'_> {
         if self.is(";") {
             let mend =
                 "give it a body here: declarations may be in any order, so a function needs no prototype";
-            return Err(self.lacks(codes::FUNCTION_WITHOUT_BODY, "a function has a body", mend));
+            return Err(self.lacks(codes::FUNCTION_WITHOUT_BODY, "a function needs a body", mend));
         }
         let body = self.block()?;
         Ok(ItemKind::Function { ret, name, params, body })

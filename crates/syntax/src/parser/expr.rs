@@ -168,7 +168,7 @@ impl Parser<'_> {
                 here,
                 "before a value",
             )
-            .mend(format!("write `x{step};` before or behind this")),
+            .mend(format!("write `x{step};` before or after this statement")),
         );
         self.nested(Self::unary)
     }
@@ -187,11 +187,8 @@ impl Parser<'_> {
         let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
         let text = inner.filter(|_| matches!(operand.kind, ExprKind::Paren(_))).unwrap_or(text).to_owned();
         self.report(
-            Diagnostic::error(codes::C_CAST, "a conversion is written as a call", span, "as C has it").fix(
-                format!("write `{name}(...)`"),
-                span,
-                format!("{name}({text})"),
-            ),
+            Diagnostic::error(codes::C_CAST, "a conversion is written as a call", span, "a C-style cast")
+                .fix(format!("write `{name}(...)`"), span, format!("{name}({text})")),
         );
         Ok(Some(Expr { kind: ExprKind::Call(Box::new(ty.clone()), vec![operand]), span }))
     }
@@ -257,7 +254,7 @@ impl Parser<'_> {
     fn arrow(&mut self) {
         let here = self.span();
         self.report(
-            Diagnostic::error(codes::ARROW, "fields are reached with `.`", here, "there are no pointers")
+            Diagnostic::error(codes::ARROW, "fields are accessed with `.`", here, "there are no pointers")
                 .fix("write `.`", here, "."),
         );
     }

@@ -206,7 +206,7 @@ impl Parser<'_> {
     /// A part without which a declaration means nothing: `what` is missing, and `mend` says how it is written.
     fn lacks(&mut self, code: u16, what: &str, mend: &str) -> Reported {
         let here = if self.is(";") || self.is("{") { self.last_character() } else { self.span() };
-        self.report(Diagnostic::error(code, what, here, "something is missing here").mend(mend))
+        self.report(Diagnostic::error(code, what, here, "missing here").mend(mend))
     }
 
     fn expect(&mut self, punct: &'static str) -> Parsed<()> {
@@ -277,7 +277,7 @@ impl Parser<'_> {
         let reported = self.report(
             Diagnostic::error(codes::TOO_DEEP, "this nests too deeply", here, "one level too many")
                 .note(note)
-                .mend("name a part of it: a local variable or a function"),
+                .mend("move a part into a local variable or a function"),
         );
         // All that is left would only repeat it.
         self.at = self.tokens.len() - 1;

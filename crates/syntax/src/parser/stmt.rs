@@ -233,9 +233,9 @@ impl Parser<'_> {
         self.report(
             Diagnostic::error(
                 codes::LOOP_WITHOUT_TYPE,
-                "the variable of a loop has a type",
+                "the variable of a loop needs a type",
                 here,
-                "of which type?",
+                "no type",
             )
             .fix("declare it", start, "uint32 "),
         )

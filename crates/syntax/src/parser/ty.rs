@@ -31,7 +31,7 @@ impl Parser<'_> {
             codes::ARRAY_BEHIND_TYPE,
             "the length of an array belongs after its name",
             brackets,
-            "behind the type",
+            "after the type",
         );
         let name = if self.is_ident_at(0) { self.text_of(self.span()) } else { "" };
         let mend = format!("write `{length}` behind the name: `{name}{length}`");

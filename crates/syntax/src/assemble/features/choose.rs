@@ -198,7 +198,7 @@ pub(super) fn check_declarations(
                 diagnostics.push(
                     Diagnostic::error(
                         codes::FEATURE_OF_ITSELF,
-                        format!("`{}` says this of itself", used.feature.name),
+                        format!("`{}` requires or excludes itself", used.feature.name),
                         used.feature.span,
                         "the feature itself",
                     )

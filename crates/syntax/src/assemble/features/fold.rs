@@ -261,8 +261,13 @@ impl Folder<'_> {
         let mut names = names.into_iter();
         let (Some(feature), 1..=2) = (names.next(), args.len()) else {
             self.diagnostics.push(
-                Diagnostic::error(codes::FEATURE_TEST, "this tests no feature", expr.span, "of what?")
-                    .mend("write `feature(name)`, or `feature(name, option)`"),
+                Diagnostic::error(
+                    codes::FEATURE_TEST,
+                    "`feature(...)` names no feature",
+                    expr.span,
+                    "not a name",
+                )
+                .mend("write `feature(name)`, or `feature(name, option)`"),
             );
             return Some(false);
         };

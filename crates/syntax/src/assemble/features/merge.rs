@@ -41,7 +41,7 @@ fn nested_feature(nested: &Feature) -> Diagnostic {
         nested.name.span,
         "declared inside of a feature",
     )
-    .mend("declare it beside the other, and let it say `requires` of that")
+    .mend("declare it outside of the other one, with `requires`")
 }
 
 /// The name and what it is called in messages, of what can be extended.
@@ -82,7 +82,7 @@ fn extend(there: &mut ItemKind, more: ItemKind, diagnostics: &mut Vec<Diagnostic
                     format!("{what} `{}`", now.name),
                 )
                 .cause(was.span, "declared here")
-                .mend("say the same, or give what is new a name of its own"),
+                .mend("repeat the original declaration, or choose a new name"),
             );
         }
     };

@@ -98,11 +98,11 @@ fn report(step: &Step, waiting: &[Step], known: &[&str], diagnostics: &mut Vec<D
         diagnostics.push(
             Diagnostic::error(
                 codes::PLACE_CYCLE,
-                "these processors wait for each other's place",
+                "the positions of these processors depend on each other",
                 of.span,
                 format!("`{}` has a position next to another processor, too", of.name),
             )
-            .mend("let one of them say its place by a processor that has none of its own"),
+            .mend("give one of them a position next to a processor without one"),
         );
     } else if !known.contains(&of.name.as_str()) {
         let found = Diagnostic::error(
