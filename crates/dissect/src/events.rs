@@ -52,7 +52,7 @@ impl Emitter<'_> {
             Rep::Addr => self.w.line(format!("if {value} then found(part, {path}, {value}.len) end")),
             Rep::Wide { signed: true } => self.w.line(format!("found(part, {path}, int64({value}))")),
             Rep::Table => {
-                self.refuse("an event has a field that a dissector does not have");
+                self.refuse("an event has a field that dissectors do not support");
             }
             _ => self.w.line(format!("found(part, {path}, {value})")),
         }

@@ -22,7 +22,7 @@ impl Emitter<'_> {
                 field("param", self.p.params.get(id.index()).map_or("", |d| &d.name))
             }
             ExprKind::Element(..) => {
-                self.refuse("the parser uses a constant array, which a dissector does not have")
+                self.refuse("the parser uses a constant array, which dissectors do not support")
             }
             ExprKind::Load(place) => self.load(place),
             ExprKind::Unary(op, a) => self.unary(*op, a),
@@ -55,13 +55,13 @@ impl Emitter<'_> {
             ExprKind::HeaderLen => "header_len".to_owned(),
             ExprKind::PayloadLen => "payload_len".to_owned(),
             ExprKind::ListFind(..) => {
-                self.refuse("the parser uses a sorted list, which a dissector does not have")
+                self.refuse("the parser uses a sorted list, which dissectors do not support")
             }
             ExprKind::WndHead(_)
             | ExprKind::WndTest(..)
             | ExprKind::WndFirstSet(_)
             | ExprKind::WndFirstUnset(_) => {
-                self.refuse("the parser uses a sliding window, which a dissector does not have")
+                self.refuse("the parser uses a sliding window, which dissectors do not support")
             }
             ExprKind::TimerArmed(..) | ExprKind::TxRoom(_) | ExprKind::RxSize(_) | ExprKind::Handle(_) => {
                 self.refuse("the parser uses a context, and a capture has none")
@@ -89,7 +89,7 @@ impl Emitter<'_> {
             (UnOp::BitNot, Rep::Wide { .. }) => format!("{text}:bnot()"),
             (UnOp::BitNot, rep) => wrapped(rep, &format!("-1 - {text}")),
             (UnOp::Sqrt | UnOp::Cbrt | UnOp::Log2, _) => {
-                self.refuse("the parser takes a root or a logarithm, which a dissector cannot")
+                self.refuse("the parser uses a root or a logarithm, which dissectors do not support")
             }
         }
     }
@@ -122,7 +122,7 @@ impl Emitter<'_> {
                 if signed { format!("signed({low}, {bits})") } else { low }
             }
             (Rep::Wide { .. }, Rep::Wide { .. }) => text,
-            _ => self.refuse("the parser converts what a dissector cannot"),
+            _ => self.refuse("the parser uses a conversion that dissectors do not support"),
         }
     }
 

@@ -14,13 +14,13 @@ use crate::writer::{Writer, braces};
 const EXPERTS: [(&str, &str, &str, &str); 9] = [
     ("short", "the packet ends within its header", "MALFORMED", "ERROR"),
     ("bad_options", "the options are malformed", "MALFORMED", "ERROR"),
-    ("bad_field", "a field is outside of its range", "MALFORMED", "ERROR"),
+    ("bad_field", "a field is out of range", "MALFORMED", "ERROR"),
     ("bad_checksum", "the checksum is wrong", "CHECKSUM", "ERROR"),
-    ("cut", "the capture has not all of the packet", "UNDECODED", "NOTE"),
+    ("cut", "the capture does not have the whole packet", "UNDECODED", "NOTE"),
     ("unparsed", "the parser raises no event: the program drops the packet", "PROTOCOL", "NOTE"),
-    ("computed", "another value than the program would send", "PROTOCOL", "NOTE"),
+    ("computed", "differs from the value that the program would send", "PROTOCOL", "NOTE"),
     ("claim", "a claim of the program does not hold", "PROTOCOL", "WARN"),
-    ("unknown", "the parser asks for what a capture does not tell", "ASSUMPTION", "NOTE"),
+    ("unknown", "the parser uses a value that no capture contains", "ASSUMPTION", "NOTE"),
 ];
 
 /// The most bytes of which Wireshark's fields can be a part.

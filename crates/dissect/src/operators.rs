@@ -28,7 +28,7 @@ impl Emitter<'_> {
             | BinOp::Scale
             | BinOp::Ratio
             | BinOp::RateTimesDuration => {
-                self.refuse("the parser computes with fractions or rates, which a dissector cannot")
+                self.refuse("the parser computes with fractions or rates, which dissectors do not support")
             }
         }
     }
@@ -161,7 +161,7 @@ impl Emitter<'_> {
             (BinOp::Shr, Rep::Wide { signed: true }) => format!("shr64s({left}, {right})"),
             (BinOp::Shr, Rep::Wide { .. }) => format!("shr64({left}, {right})"),
             (BinOp::Shr, Rep::Narrow { .. }) => format!("shr({left}, {right})"),
-            _ => self.refuse("the parser shifts what a dissector cannot"),
+            _ => self.refuse("the parser shifts a value that dissectors do not support"),
         }
     }
 }

@@ -51,7 +51,7 @@ impl Emitter<'_> {
         match proj {
             Proj::Field(i) => match self.field_of(ty, *i as usize) {
                 Some((name, ty)) => (field(base, &name), ty),
-                None => (self.refuse("the parser uses a field that a dissector does not have"), Ty::Void),
+                None => (self.refuse("the parser uses a field that dissectors do not support"), Ty::Void),
             },
             Proj::Index(at) | Proj::Elem(at) => {
                 let (Ty::Array(of, _) | Ty::List(of, ..)) = ty else {
@@ -68,7 +68,7 @@ impl Emitter<'_> {
             }
             Proj::Token => ("u64(0)".to_owned(), Ty::Token),
             Proj::FlowId => {
-                (self.refuse("the parser asks for a flow id, which a dissector does not have"), Ty::Void)
+                (self.refuse("the parser reads a flow id, which dissectors do not support"), Ty::Void)
             }
             Proj::OptField(opt, i) => {
                 let name =

@@ -224,7 +224,7 @@ impl<'p> Emitter<'p> {
             }
         };
         if matches!(&list.ty, Ty::List(_, _, order) if *order != Order::Given) {
-            self.refuse("the parser uses a sorted list, which a dissector does not have");
+            self.refuse("the parser uses a sorted list, which dissectors do not support");
         }
         let (name, most) = (self.load(list), capacity(list));
         let text = match &stmt.kind {

@@ -35,10 +35,10 @@ impl Emitter<'_> {
             Ty::Array(of, n) => format!("filled({n}, {})", self.zero(of)),
             Ty::List(..) => "{}".to_owned(),
             Ty::Wnd { .. } => {
-                self.refuse("the parser uses a sliding window, which a dissector does not have")
+                self.refuse("the parser uses a sliding window, which dissectors do not support")
             }
             ty => match self.rep(ty) {
-                Rep::Table => self.refuse("the parser uses a value that a dissector does not have"),
+                Rep::Table => self.refuse("the parser uses a value that dissectors do not support"),
                 rep => literal(rep, 0),
             },
         }

@@ -23,7 +23,7 @@ local function new_packet(tvb)
     new.net = { src_ip = 0, dst_ip = 0, protocol = 0, ttl = 0, tos = 0 }
   end
   local interface = interface_id()
-  new.net.interface = interface and math.min(interface.value, 1) or 0
+  new.net.interface = interface and math.min(interface.value, 254) or 0
   new.net.payload_len = tvb:reported_len() % 0x10000
   new.from, new.to = 0, len
   new.headers, new.events = {}, {}
@@ -38,7 +38,7 @@ end
 
 -- The program's parser would ask for what no capture tells.
 local function unknown(what)
-  problem(packet, "unknown", what .. " is not known, 0 is taken")
+  problem(packet, "unknown", what .. " is unknown; 0 is used")
   return 0
 end
 
