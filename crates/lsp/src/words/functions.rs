@@ -62,7 +62,7 @@ pub const FUNCTIONS: &[Word] = &[
     word(
         "data",
         "data(c.id, uint64 offset, bytes len[, bytes mss])",
-        "A payload: len bytes of the TX data unit, at most mss of them in each packet.",
+        "A payload: len bytes of a TX data unit, at most mss of them in each packet. `data(addr, len[, mss])`: bytes of the memory of a request.",
     ),
     word("set_flow_id", "set_flow_id(event e, id)", "Sets the id of the context that the event is for."),
     word("get_flow_id", "get_flow_id(event e)", "Returns the id of the context that the event is for."),
@@ -104,7 +104,7 @@ pub const REGISTRATIONS: &[Word] = &[
         "register_data_spec(context, bytes tx, bytes rx[, bytes rx_most, bytes pool])",
         "Bytes that its TX and RX units hold; what an RX unit can grow to, and by how much all of them together.",
     ),
-    word("register_ev_parser", "register_ev_parser(parser)", "The parser: makes events of packets."),
+    word("register_ev_parser", "register_ev_parser(parser)", "The parser, which turns packets into events."),
     word("register_interface", "register_interface(interface)", "The requests of applications."),
     word("register_seg_rule", "register_seg_rule(rule)", "A segmentation rule that `pkt_gen` may use."),
     word(

@@ -8,7 +8,7 @@ pub const APP_EVENT: &[Word] = &[word("token", "token_t token", "Names the appli
 pub const NET_EVENT: &[Word] = &[word(
     "pkt",
     "e.pkt",
-    "In a program in the network: the packet, for `forward`, `drop` and `pkt_store`.",
+    "In a program in the network: the packet, for `forward`, `pkt_copy`, `drop` and `pkt_store`.",
 )];
 pub const BLUEPRINT: &[Word] = &[word("net", "net", "The fields of the network header.")];
 pub const OPTION: &[Word] =
