@@ -60,8 +60,8 @@ impl Target for Hw {
 impl Host for Hw {
     fn options(&self) -> &'static str {
         "--port packet:DEV|xdp:DEV|tun:NAME|udp:LOCAL:PEER|unix:LOCAL:PEER (one for each interface), --fault FAULTS, \
-         --pcap FILE, --set PARAM=VALUE, --seed N, --user UID, --spin: the native stack for a program in the network. \
-         Its core is the circuit, which Verilator simulates"
+         --pcap FILE, --set PARAM=VALUE, --seed N, --user UID, --spin (the native stack for a program in the network; \
+         Verilator simulates its core)"
     }
 
     fn run(&self, run: &Run<'_>) -> Result<ExitCode, Failure> {

@@ -15,7 +15,7 @@ pub fn command(targets: Targets) -> Command {
     let files = targets.files();
     let hosts = files.iter().zip(targets.iter());
     let hosts: Vec<_> = hosts.filter_map(|(file, target)| Some((&*file.name, target.host()?))).collect();
-    let options = hosts.iter().map(|(name, host)| format!("; with --target {name}: {}", host.options()));
+    let options = hosts.iter().map(|(name, host)| format!("\n\nWith --target {name}: {}", host.options()));
     let help: String = iter::once("Options of the stack".to_owned()).chain(options).collect();
     let names: Vec<&str> = files.iter().map(|file| &*file.name).collect();
     let host_names: Vec<&str> = hosts.iter().map(|(name, _)| *name).collect();

@@ -75,7 +75,7 @@ impl<'p> Explained<'p> {
             let text =
                 if placed.site == placed.origin && self.sites.len() > 1 && placed.site + 1 < self.sites.len()
                 {
-                    format!("{arises}, and all that it does can be done there")
+                    format!("{arises}, which supports all that the chain does")
                 } else {
                     arises
                 };
@@ -90,7 +90,7 @@ impl<'p> Explained<'p> {
         let function = &self.program.functions[made.function.index()].name;
         let site = &self.sites[made.site].name;
         match (made.payload, made.site == placed.site) {
-            (false, _) => format!("`{function}` issues `{blueprint}`: a header alone, made here"),
+            (false, _) => format!("`{function}` issues `{blueprint}`: header only, made here"),
             (true, true) => format!("`{function}` issues `{blueprint}` with payload: made here"),
             (true, false) => {
                 format!(
@@ -115,7 +115,7 @@ impl<'p> Explained<'p> {
         match held.sites.keys().any(|site| *site < last) {
             _ if self.sites.len() == 1 => "in the core",
             true => "in a map",
-            false => "with the last site alone",
+            false => "at the last site alone",
         }
     }
 

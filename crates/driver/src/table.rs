@@ -26,7 +26,7 @@ const LISTED: usize = 3;
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Table<P> {
-    /// the form of the table: 1
+    /// the form of the table: 2
     version: u32,
     /// FNV-1a 64 of `program` as this file would have it without white space, in 16 hexadecimal digits. A table without it is not
     /// compared

@@ -46,13 +46,14 @@ fn head(what: &str, all: &[TargetFile]) {
     println!();
 }
 
-/// Which target has what.
+/// Which target has what. A target that takes any program has every word that another one has.
 fn table(what: &str, all: &[TargetFile], of: impl Fn(&TargetFile) -> &Vec<String>) {
     head(what, all);
-    let names: BTreeSet<&String> = all.iter().flat_map(&of).collect();
+    let names: BTreeSet<&String> = all.iter().filter(|t| !t.takes_any()).flat_map(&of).collect();
     for name in names {
         print!("{name:<24}");
-        all.iter().for_each(|t| print!("{:<8}", if of(t).contains(name) { "yes" } else { "-" }));
+        let has = |t: &TargetFile| t.takes_any() || of(t).contains(name);
+        all.iter().for_each(|t| print!("{:<8}", if has(t) { "yes" } else { "-" }));
         println!();
     }
 }

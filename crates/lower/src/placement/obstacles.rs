@@ -27,7 +27,7 @@ pub fn of(program: &Program, costs: &[Cost], site: &Site, event: EventId, proces
         (site.statements, sum(|cost| cost.statements), "statements in one run"),
     ] {
         if let Some(most) = most.filter(|most| count > *most) {
-            found.push(Why { text: format!("up to {count} {what}, and {most} can be there"), loc: first });
+            found.push(Why { text: format!("up to {count} {what}, but the site allows {most}"), loc: first });
         }
     }
     found
@@ -59,13 +59,13 @@ fn instruction(program: &Program, site: &Site, instr: &Instr) -> Option<String> 
     {
         let def = &program.contexts[ctx.index()];
         if def.tx_capacity.is_some() || def.rx_capacity.is_some() {
-            return Some(format!("`{name}` of `{}`, which comes with memory for units of data", def.name));
+            return Some(format!("`{name}` of `{}`, which needs memory for data units", def.name));
         }
     }
     let units = matches!(instr, Instr::NewTxOrderedData { .. } | Instr::NewRxOrderedData { .. });
     if units && !site.memory {
-        return Some(format!("`{name}` hands out memory"));
+        return Some(format!("`{name}` allocates memory"));
     }
     let known = site.instructions.as_ref().is_none_or(|all| all.iter().any(|n| n == name));
-    (!known).then(|| format!("`{name}` is not carried out there"))
+    (!known).then(|| format!("`{name}` is not supported there"))
 }

@@ -118,9 +118,9 @@ fn what_a_site_cannot_do_is_told_with_its_place() {
     assert_eq!(
         texts,
         [
-            ("`pkt_gen` is not carried out there", 20),
-            ("up to 1 packets issued for one event, and 0 can be there", 22),
-            ("up to 10 statements in one run, and 1 can be there", 22),
+            ("`pkt_gen` is not supported there", 20),
+            ("up to 1 packets issued for one event, but the site allows 0", 22),
+            ("up to 10 statements in one run, but the site allows 1", 22),
         ]
     );
     assert_eq!(sites[first.site].name, "rest");

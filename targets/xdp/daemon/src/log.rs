@@ -9,11 +9,11 @@ use clap::ValueEnum;
 /// How much a line matters, most first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Level {
-    /// something is not done
+    /// something failed
     Error,
-    /// something is not as one would expect
+    /// something is unexpected
     Warn,
-    /// what begins and ends
+    /// begin and end of programs and applications
     Info,
     /// each step
     Debug,

@@ -34,7 +34,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::place::Place;
 
-/// Brings transports into the kernel of this machine and keeps them there.
+/// Run transport programs in the kernel of this machine, as a service
 #[derive(Debug, Parser)]
 #[command(
     name = "carrickd",
@@ -51,35 +51,36 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Bring all programs of a configuration into the kernel, until SIGTERM or SIGINT; SIGUSR1 ends the daemon alone, for the next one; SIGHUP reads the configuration again
+    /// Load the programs of a configuration into the kernel, and keep them there until SIGTERM or SIGINT. SIGHUP reads the configuration again. SIGUSR1 ends the daemon alone; the next daemon continues
     #[command(before_help = "Example: carrickd run /etc/carrick/carrickd.toml --log debug")]
     Run(Run),
-    /// Say what the daemon holds: programs, applications, connections, counters
+    /// Print the programs, applications, connections and counters of the daemon
     #[command(before_help = "Example: carrickd status --format json")]
     Status(Status),
-    /// Take away what dead daemons left in the kernel
+    /// Remove the pins, devices and files of dead daemons
     #[command(before_help = "Example: carrickd clean stream")]
     Clean(Clean),
 }
 
 #[derive(Debug, ClapArgs)]
 struct Run {
-    /// which programs are where; docs/carrickd.md lists its words
+    /// Configuration: the programs and their devices; docs/carrickd.md describes it
     #[arg(default_value = "/etc/carrick/carrickd.toml")]
     config: PathBuf,
-    /// the least that is worth a line on standard error
+    /// Lowest level of lines on standard error
     #[arg(long, value_enum, default_value = "info")]
     log: log::Level,
-    /// also what the kernel's verifier says of a program that it rejects
+    /// Print also the log of the kernel's verifier for a rejected program
     #[arg(long)]
     verbose: bool,
 }
 
 #[derive(Debug, ClapArgs)]
 struct Status {
-    /// also each connection: its context, and its id
+    /// List also each connection: its context and its id
     #[arg(long)]
     connections: bool,
+    /// Output format
     #[arg(long, value_enum, default_value = "pretty")]
     format: Format,
 }
@@ -94,7 +95,7 @@ enum Format {
 
 #[derive(Debug, ClapArgs)]
 struct Clean {
-    /// whose; without it all that there is
+    /// Name of the program. Omit for all
     name: Option<String>,
 }
 

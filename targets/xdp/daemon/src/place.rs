@@ -15,10 +15,10 @@ use rustix::fs::{FlockOperation, flock};
 /// Two folders.
 #[derive(Debug, Clone, Args)]
 pub struct Place {
-    /// where programs, maps and links are pinned: a folder of a BPF file system
+    /// Folder of a BPF file system for the pins of programs, maps and links
     #[arg(long, global = true, value_name = "FOLDER", default_value = "/sys/fs/bpf/carrick")]
     pub pins: PathBuf,
-    /// where the daemon has its socket, and what it builds
+    /// Folder for the daemon's socket and for the files that it builds
     #[arg(long, global = true, value_name = "FOLDER", default_value = "/run/carrick")]
     pub state: PathBuf,
 }
