@@ -111,7 +111,7 @@ impl Options {
     /// Adds one; `flow` if it is of each connection.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if it is said twice, or of no user.
+    /// [`Failure::Usage`] if it is repeated, or of no user.
     pub fn add(&mut self, text: &str, flow: bool) -> Result<(), Failure> {
         let (user, rate) = text.split_once(':').map_or((None, text), |(user, rate)| (Some(user), rate));
         let number = user.map(str::parse::<u32>).transpose();
