@@ -14,6 +14,8 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::net::{counter, run, skip, within};
 use crate::pattern;
+use carrick_ir::NetLayer;
+
 use crate::tcp_segment::{self, Segment};
 
 /// How long the kernel may take to reach a peer.
@@ -161,7 +163,7 @@ pub fn flood(count: u16) {
     let syn = Segment::read("S 0:0 win 65535").expect("a segment");
     let to = SocketAddrV4::new(Ipv4Addr::from(tcp_segment::CORE), 0);
     for n in 0..count {
-        let packet = syn.packet((1024 + n, 80), (u32::from(n) << 16, 0));
+        let packet = syn.packet(NetLayer::Ipv4, (1024 + n, 80), (u32::from(n) << 16, 0));
         sendto(&raw, &packet, SendFlags::empty(), &to).expect("it is sent");
     }
 }

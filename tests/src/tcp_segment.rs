@@ -3,15 +3,18 @@
 
 use std::fmt;
 
-use carrick_sim::ip::checksum;
+use carrick_ir::NetLayer;
+use carrick_sim::ip::{self, checksum};
 
 /// The peer's address.
 pub const PEER: u32 = 0x0a00_0002;
 /// The core's address.
 pub const CORE: u32 = 0x0a00_0001;
-/// A multicast address.
+/// Multicast addresses.
 const MANY: u32 = 0xe000_0005;
-const IP_HEADER: usize = 20;
+const MANY_V6: u128 = 0xff02 << 112 | 5;
+/// The protocol number.
+const TCP: u8 = 6;
 const TCP_HEADER: usize = 20;
 /// The flags by letter, from the lowest bit.
 const LETTERS: &[u8; 8] = b"FSRP.UEC";
@@ -100,37 +103,36 @@ impl Segment {
         Some(segment)
     }
 
-    /// The IPv4 packet from the peer. `isn` are the peer's and the core's initial numbers; byte n of the stream is n % 256.
-    pub fn packet(&self, ports: (u16, u16), isn: (u32, u32)) -> Vec<u8> {
+    /// The packet from the peer. `isn` are the peer's and the core's initial numbers; byte n of the stream is n % 256.
+    pub fn packet(&self, layer: NetLayer, ports: (u16, u16), isn: (u32, u32)) -> Vec<u8> {
         let mut options = Vec::new();
         self.options.iter().flatten().for_each(|o| o.write(isn.1, &mut options));
         options.resize(options.len().next_multiple_of(4), 0);
-        let mut tcp = Vec::new();
-        tcp.extend_from_slice(&ports.0.to_be_bytes());
-        tcp.extend_from_slice(&ports.1.to_be_bytes());
-        tcp.extend_from_slice(&isn.0.wrapping_add(self.seq).to_be_bytes());
-        tcp.extend_from_slice(&self.ack.map_or(0, |a| isn.1.wrapping_add(a)).to_be_bytes());
-        tcp.push(((TCP_HEADER + options.len()) / 4) as u8 * 16);
-        tcp.push(self.flags);
-        tcp.extend_from_slice(&self.window.unwrap_or(65535).to_be_bytes());
-        tcp.extend_from_slice(&[0, 0]);
-        tcp.extend_from_slice(&self.urgent.unwrap_or(0).to_be_bytes());
-        tcp.extend_from_slice(&options);
-        tcp.extend((0..self.len).map(|i| self.seq.wrapping_add(i) as u8));
-        let from = if self.from_many { MANY } else { PEER };
-        let sum = checksum(&[&pseudo(from, CORE, tcp.len()), &tcp]);
-        tcp[16..18].copy_from_slice(&sum.to_be_bytes());
+        let from = match (self.from_many, layer) {
+            (false, _) => ip::address(layer, PEER),
+            (true, NetLayer::Ipv6) => MANY_V6,
+            (true, _) => MANY.into(),
+        };
+        let mut packet = network_header(layer, self.tos.unwrap_or(0), from, ip::address(layer, CORE));
+        let begin = packet.len();
+        packet.extend_from_slice(&ports.0.to_be_bytes());
+        packet.extend_from_slice(&ports.1.to_be_bytes());
+        packet.extend_from_slice(&isn.0.wrapping_add(self.seq).to_be_bytes());
+        packet.extend_from_slice(&self.ack.map_or(0, |a| isn.1.wrapping_add(a)).to_be_bytes());
+        packet.push(((TCP_HEADER + options.len()) / 4) as u8 * 16);
+        packet.push(self.flags);
+        packet.extend_from_slice(&self.window.unwrap_or(65535).to_be_bytes());
+        packet.extend_from_slice(&[0, 0]);
+        packet.extend_from_slice(&self.urgent.unwrap_or(0).to_be_bytes());
+        packet.extend_from_slice(&options);
+        packet.extend((0..self.len).map(|i| self.seq.wrapping_add(i) as u8));
+        ip::mend_length(layer, &mut packet);
+        let sum = checksum(&[&ip::pseudo_header(layer, &packet), &packet[begin..]]);
+        packet[begin + 16..begin + 18].copy_from_slice(&sum.to_be_bytes());
         if self.damaged {
-            *tcp.last_mut().expect("a header") ^= 4;
+            *packet.last_mut().expect("a header") ^= 4;
         }
-        let mut ip = vec![0x45, self.tos.unwrap_or(0), 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0];
-        ip[2..4].copy_from_slice(&((IP_HEADER + tcp.len()) as u16).to_be_bytes());
-        ip.extend_from_slice(&from.to_be_bytes());
-        ip.extend_from_slice(&CORE.to_be_bytes());
-        let sum = checksum(&[&ip]);
-        ip[10..12].copy_from_slice(&sum.to_be_bytes());
-        ip.extend_from_slice(&tcp);
-        ip
+        packet
     }
 
     /// A packet that the core made, with the peer's port; its numbers are not relative yet.
@@ -138,9 +140,11 @@ impl Segment {
     /// # Errors
     /// If it is too short, has a wrong checksum or options that nobody can read.
     pub fn of_packet(packet: &[u8]) -> Result<(Segment, u16), String> {
-        let tcp =
-            packet.get(IP_HEADER..).filter(|tcp| tcp.len() >= TCP_HEADER).ok_or("a packet too short")?;
-        if checksum(&[&packet[..IP_HEADER]]) != 0 || checksum(&[&pseudo(CORE, PEER, tcp.len()), tcp]) != 0 {
+        let layer = if ip::is_ipv6(packet) { NetLayer::Ipv6 } else { NetLayer::Ipv4 };
+        let begin = ip::header_len(layer);
+        let tcp = packet.get(begin..).filter(|tcp| tcp.len() >= TCP_HEADER).ok_or("a packet too short")?;
+        let header_wrong = layer == NetLayer::Ipv4 && checksum(&[&packet[..begin]]) != 0;
+        if header_wrong || checksum(&[&ip::pseudo_header(layer, packet), tcp]) != 0 {
             return Err("a checksum is wrong".to_owned());
         }
         let half = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
@@ -154,7 +158,7 @@ impl Segment {
             ack: Some(word(8)),
             window: Some(half(14)),
             urgent: Some(half(18)),
-            tos: Some(packet[1]),
+            tos: Some(tos(layer, packet)),
             options: Some(Opt::read_all(options)?),
             damaged: false,
             from_many: false,
@@ -337,10 +341,28 @@ fn number(text: &str) -> Option<u32> {
     text.parse::<i64>().ok().map(|n| n as u32)
 }
 
-fn pseudo(from: u32, to: u32, len: usize) -> Vec<u8> {
-    let mut octets = from.to_be_bytes().to_vec();
-    octets.extend_from_slice(&to.to_be_bytes());
-    octets.extend_from_slice(&[0, 6]);
-    octets.extend_from_slice(&(len as u16).to_be_bytes());
-    octets
+/// A packet that the core sent, as far as reports quote it: its ports, sequence number on the wire and bytes of data.
+pub fn quoted(layer: NetLayer, ports: (u16, u16), seq: u32, len: u32) -> Vec<u8> {
+    let mut packet = network_header(layer, 0, ip::address(layer, CORE), ip::address(layer, PEER));
+    let end = packet.len() + TCP_HEADER + len as usize;
+    packet.extend([ports.0.to_be_bytes(), ports.1.to_be_bytes()].concat());
+    packet.extend(seq.to_be_bytes());
+    packet.resize(end, 0);
+    ip::mend_length(layer, &mut packet);
+    packet
+}
+
+/// A header of TCP's; its length and checksum are to come.
+fn network_header(layer: NetLayer, tos: u8, from: u128, to: u128) -> Vec<u8> {
+    if layer == NetLayer::Ipv6 {
+        let first = 6 << 28 | u32::from(tos) << 20;
+        return [&first.to_be_bytes()[..], &[0, 0, TCP, 64], &from.to_be_bytes(), &to.to_be_bytes()].concat();
+    }
+    let addresses = [(from as u32).to_be_bytes(), (to as u32).to_be_bytes()].concat();
+    [&[0x45, tos, 0, 0, 0, 0, 0x40, 0, 64, TCP, 0, 0][..], &addresses].concat()
+}
+
+/// The DiffServ and ECN byte of a packet.
+fn tos(layer: NetLayer, packet: &[u8]) -> u8 {
+    if layer == NetLayer::Ipv6 { packet[0] << 4 | packet[1] >> 4 } else { packet[1] }
 }

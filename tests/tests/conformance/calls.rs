@@ -50,6 +50,10 @@ struct Socket {
     receiving: Option<u64>,
     /// how receiving ended
     ended: Option<&'static str>,
+    /// the open request that learns how the connection ended
+    draining: Option<u64>,
+    /// the connection's error was read
+    reported: bool,
 }
 
 #[derive(Default)]
@@ -58,8 +62,8 @@ pub struct Sockets {
     connects: u16,
 }
 
-/// Options that change nothing that scripts see.
-const IGNORED: [&str; 4] = ["SO_REUSEADDR", "SO_REUSEPORT", "SO_TIMESTAMPING", "IPV6_V6ONLY"];
+/// Options that change nothing that scripts see, or what the program's parameters say.
+const IGNORED: [&str; 5] = ["SO_REUSEADDR", "SO_REUSEPORT", "SO_TIMESTAMPING", "IPV6_V6ONLY", "SO_SNDBUF"];
 
 /// Calls on a socket.
 const CALLS: [&str; 18] = [
@@ -104,6 +108,10 @@ impl Sockets {
             return Err(unsupported());
         }
         let fd = number(0).ok_or_else(unsupported)?;
+        if name == "getsockopt" && args.get(2).is_some_and(|option| option == "SO_ERROR") {
+            let Some(socket) = self.by_fd.get_mut(&fd) else { return Ok((-1, Some("EBADF"))) };
+            return socket.check_error(stack, args.get(3).ok_or_else(unsupported)?);
+        }
         if matches!(name, "getsockopt" | "fcntl" | "getsockname" | "getpeername") {
             return Err(Not::Needed);
         }
@@ -166,6 +174,7 @@ fn error(status: &str) -> &'static str {
         "REFUSED" => "ECONNREFUSED",
         "RESET" => "ECONNRESET",
         "TIMED_OUT" => "ETIMEDOUT",
+        "UNREACHABLE" => "EHOSTUNREACH",
         "CLOSED" => "EPIPE",
         "NO_ROOM" => "ENOBUFS",
         "IN_USE" => "EADDRINUSE",
@@ -237,6 +246,34 @@ impl Socket {
             _ => return None,
         }
         Some((0, None))
+    }
+
+    /// Compares the pending error of the socket, which reading clears, with `[ECONNRESET]` or `[0]`.
+    fn check_error(&mut self, stack: &mut Stack, wanted: &str) -> Result<Returned, Not> {
+        let found = self.error(stack)?.filter(|_| !self.reported);
+        self.reported |= found.is_some();
+        let (found, wanted) = (found.unwrap_or("0"), wanted.trim_matches(['[', ']']));
+        if found == wanted {
+            Ok((0, None))
+        } else {
+            Err(Not::Possible(format!("SO_ERROR is {found}, not {wanted}")))
+        }
+    }
+
+    fn error(&mut self, stack: &mut Stack) -> Result<Option<&'static str>, Not> {
+        self.look(stack);
+        let handle = match self.state {
+            State::Failed(why) => return Ok(Some(error(why))),
+            State::Connected(handle) => handle,
+            State::New | State::Listening(_) | State::Connecting(_) => return Ok(None),
+        };
+        let token = match self.draining {
+            Some(token) => token,
+            None => stack.call("drain", handle, 0, Data::None)?,
+        };
+        let how = stack.ended(token);
+        self.draining = if how.is_some() { None } else { Some(token) };
+        Ok(how.filter(|(status, _)| *status != "OK").map(|(status, _)| error(status)))
     }
 
     fn set_nodelay(&mut self, stack: &mut Stack) -> Result<(), String> {

@@ -8,6 +8,7 @@
 mod calls;
 mod parse;
 mod play;
+mod report;
 mod settings;
 mod stack;
 

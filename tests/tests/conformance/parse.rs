@@ -3,6 +3,8 @@
 
 use carrick_tests::tcp_segment::{Opt, Segment};
 
+use crate::report::Report;
+
 /// A line of a script.
 #[derive(Debug)]
 pub struct Line {
@@ -27,6 +29,7 @@ pub enum When {
 #[derive(Debug)]
 pub enum Event {
     In(Segment),
+    Report(Report),
     /// `None`: options are not compared
     Out(Segment),
     Call {
@@ -47,15 +50,19 @@ pub struct Script {
     pub lines: Vec<Result<Line, (usize, String)>>,
 }
 
+/// What scripts that differ by system call the one that they are played on.
+const SYSTEM: &str = "FreeBSD";
+
 /// Reads a script.
 pub fn parse(text: &str) -> Script {
     let mut script = Script { options: Vec::new(), lines: Vec::new() };
-    for (number, line) in logical_lines(&without_comments(text)) {
+    for (number, line) in logical_lines(&chosen(&without_comments(text))) {
         if let Some(option) = line.strip_prefix("--") {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             script.options.push((name.trim().to_owned(), value.trim().to_owned()));
             continue;
         }
+        let line = line.strip_prefix("+ ").map_or(line.clone(), |rest| format!("+{}", rest.trim_start()));
         let read = when(&line).and_then(|(when, rest)| Ok(Line { number, when, event: event(rest)? }));
         script.lines.push(read.map_err(|why| (number, why)));
     }
@@ -74,6 +81,21 @@ fn without_comments(text: &str) -> String {
         rest = &rest[end..];
     }
     out + rest
+}
+
+/// The lines of this system, where a script differs by system: FreeBSD's, which follows RFC 5961 as we do. Others become empty.
+fn chosen(text: &str) -> String {
+    let mut left_out = false;
+    let mut keep = |line: &str| {
+        let mut words = line.split_whitespace();
+        match words.next() {
+            Some("#ifdef") => left_out = words.next() != Some(SYSTEM),
+            Some("#endif") => left_out = false,
+            _ => return !left_out,
+        }
+        false
+    };
+    text.lines().map(|line| if keep(line) { format!("{line}\n") } else { "\n".to_owned() }).collect()
 }
 
 /// Lines whose brackets are closed, each with the number of its first.
@@ -137,6 +159,10 @@ fn event(text: &str) -> Result<Event, String> {
         return Ok(Event::Assertion);
     }
     match text.split_at_checked(1) {
+        Some(("<", packet)) if packet.trim().starts_with("icmp ") => {
+            let report = Report::read(packet.trim().trim_start_matches("icmp "));
+            Ok(Event::Report(report.ok_or_else(|| format!("the packet `{}`", packet.trim()))?))
+        }
         Some(("<", packet)) => Ok(Event::In(segment(packet.trim())?)),
         Some((">", packet)) => Ok(Event::Out(segment(packet.trim())?)),
         _ => call(text),
@@ -174,8 +200,16 @@ fn arguments(text: &str) -> Vec<String> {
     args.into_iter().map(|a| a.trim().to_owned()).collect()
 }
 
+/// Marks before a packet, and the bits of its ECN field (RFC 3168 §5).
+const ECN: [(&str, u8); 4] = [("[noecn]", 0), ("[ect1]", 1), ("[ect0]", 2), ("[ce]", 3)];
+
 /// `S. 0:0(0) ack 1 win 1000 <mss 1460,nop,wscale 7>`.
 fn segment(text: &str) -> Result<Segment, String> {
+    if text.contains("/udp(") {
+        return Err("TCP in UDP".to_owned());
+    }
+    let ecn = ECN.iter().find_map(|(word, ecn)| Some((text.strip_prefix(word)?, Some(*ecn))));
+    let (text, tos) = ecn.unwrap_or((text, None));
     let (head, options) = match text.split_once('<') {
         Some((head, options)) => (head, Some(options.trim().trim_end_matches('>'))),
         None => (text, None),
@@ -194,6 +228,8 @@ fn segment(text: &str) -> Result<Segment, String> {
     let line = format!("{}. {from}:{from}", letters.replace('.', ""));
     let mut segment = Segment::read(&line).ok_or_else(short)?;
     segment.flags &= if letters.contains('.') { 0xff } else { !0x10 };
+    segment.ack = letters.contains('.').then_some(0);
+    segment.tos = tos;
     segment.len = len.trim_end_matches(')').parse().map_err(|_| short())?;
     while let Some(word) = words.next() {
         let value = words.next().and_then(|v| v.parse::<u32>().ok()).ok_or_else(short)?;
@@ -234,6 +270,7 @@ fn read_options(text: &str) -> Result<Vec<Opt>, String> {
                 }
                 all.push(Opt::Sack(blocks, ranges.len()));
             }
+            ["FO" | "FOEXP", ..] => return Err("TCP Fast Open".to_owned()),
             _ => return Err(format!("the option `{}`", words.first().unwrap_or(&part))),
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Playing a script against the interpreter, in virtual time.
 
-use carrick_driver::{compile_choice, params};
+use carrick_driver::{Over, compile_choice, params};
 use carrick_tests::build::root;
 use carrick_tests::tcp_segment::{Opt, Segment};
 
@@ -24,6 +24,10 @@ pub enum Outcome {
 /// Packetdrill's own tolerance, and how late a timer of ours may be besides.
 const TOLERANCE: u64 = 10_000_000;
 const TICK: u64 = 1_000_000;
+/// Bytes of a packet, unless the script says otherwise.
+const MTU: u32 = 1500;
+/// Of the DiffServ byte scripts know the ECN bits (RFC 3168 §5).
+const ECN: u8 = 3;
 /// PSH: when it is set is the sender's affair.
 const PSH: u8 = 8;
 
@@ -31,16 +35,18 @@ const PSH: u8 = 8;
 pub fn play(text: &str) -> Outcome {
     let script = parse(text);
     let option = |name: &str| script.options.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
-    if option("ip_version").is_some_and(|version| version != "ipv4") {
-        return Outcome::Unsupported(0, "IPv6".to_owned());
-    }
     let tolerance = option("tolerance_usecs").and_then(|t| t.parse::<u64>().ok());
     let lines: Vec<Line> = match script.lines.into_iter().collect() {
         Ok(lines) => lines,
         Err((number, why)) => return Outcome::Unsupported(number, why),
     };
     let stack = match Settings::of(&lines) {
-        Ok(settings) => stack(&settings),
+        Ok(mut settings) => {
+            if option("ip_version") == Some("ipv6") {
+                settings.choice.over = Over::Ipv6;
+            }
+            stack(&settings, option("mtu").and_then(|mtu| mtu.parse().ok()).unwrap_or(MTU))
+        }
         Err((number, why)) => return Outcome::Unsupported(number, why),
     };
     let mut player = match stack {
@@ -67,12 +73,12 @@ pub fn play(text: &str) -> Outcome {
     }
 }
 
-fn stack(settings: &Settings) -> Result<Stack, String> {
+fn stack(settings: &Settings, mtu: u32) -> Result<Stack, String> {
     let path = root().join("protocols/tcp/tcp.mtp");
     let compiled = compile_choice(&path, &settings.choice).map_err(|e| e.to_string())?;
     let program = compiled.program.ok_or("the program has errors")?;
     let values = params::values(&program, &settings.params).map_err(|e| e.to_string())?;
-    Stack::new(&program, values)
+    Stack::new(&program, values, mtu)
 }
 
 struct Player {
@@ -98,12 +104,16 @@ impl Player {
                 return Ok(());
             }
             Event::Assertion => return Err(Not::Needed),
-            Event::Shell(_) | Event::In(_) | Event::Call { .. } => {}
+            Event::Shell(_) | Event::In(_) | Event::Report(_) | Event::Call { .. } => {}
         }
         self.last = from;
         self.stack.pass(from)?;
         match &line.event {
             Event::In(segment) => Ok(self.stack.arrive(segment)?),
+            Event::Report(report) => self.stack.report(report),
+            Event::Call { error: Some(error), .. } if error == "EFAULT" => {
+                Err(Not::Supported("memory that an application does not have".to_owned()))
+            }
             Event::Call { name, args, result, error } => {
                 let (value, why) = self.sockets.call(&mut self.stack, name, args, *result)?;
                 let error = match error.as_deref() {
@@ -172,6 +182,8 @@ fn differs(found: &Segment, wanted: &Segment) -> Option<&'static str> {
         Some("another window")
     } else if wanted.urgent.is_some() && found.urgent != wanted.urgent {
         Some("another urgent pointer")
+    } else if wanted.tos.is_some_and(|wanted| found.tos.is_some_and(|found| found & ECN != wanted)) {
+        Some("another ECN codepoint")
     } else if wanted.options.as_ref().is_some_and(|w| !same_options(found.options.as_deref(), w)) {
         Some("other options")
     } else {

@@ -13,8 +13,8 @@ pub struct Settings {
     pub params: Vec<String>,
 }
 
-/// Settings of another system that are as ours are, or of which nothing is seen. Without a value any will do.
-const AS_OURS: [(&str, &str); 18] = [
+/// Settings of FreeBSD that are as ours are, or of which nothing is seen. Without a value any will do.
+const AS_OURS: [(&str, &str); 21] = [
     ("kern.ipc.maxsockbuf", ""),
     ("net.inet.tcp.hostcache.purgenow", ""),
     ("net.inet.tcp.rexmit_slop", ""),
@@ -33,7 +33,16 @@ const AS_OURS: [(&str, &str); 18] = [
     ("net.inet.tcp.fastopen.client_enable", "0"),
     ("net.inet.tcp.fastopen.server_enable", "0"),
     ("net.inet.tcp.udp_tunneling_port", "0"),
+    ("net.inet.tcp.keepinit", "75000"),
+    ("net.inet.tcp.icmp_may_rst", "1"),
+    ("net.inet.tcp.path_mtu_discovery", "1"),
 ];
+
+/// The same of Linux. What the SYNs of a script offer decides about timestamps; a script of TCP Fast Open has its option.
+fn is_as_ours(setting: &str) -> bool {
+    let (name, _) = setting.split_once('=').unwrap_or((setting, ""));
+    setting == "tcp_timestamps=0" || name.starts_with("tcp_fastopen") || name == "tcp_min_tso_segs"
+}
 
 impl Settings {
     /// The settings of a script, or its line that asks for what there is not.
@@ -46,7 +55,12 @@ impl Settings {
                 Event::Shell(command) => {
                     settings.command(command, begun).map_err(|why| (line.number, why))?;
                 }
-                Event::Call { .. } => begun = true,
+                Event::Call { name, args, .. } => {
+                    begun = true;
+                    if name == "setsockopt" {
+                        settings.send_buffer(args);
+                    }
+                }
                 _ => {}
             }
         }
@@ -62,11 +76,28 @@ impl Settings {
     }
 
     fn command(&mut self, command: &str, begun: bool) -> Result<(), String> {
-        if command.contains("common/defaults.sh") || command.starts_with("sockstat") {
+        // What the system reports of its sockets is not compared, and blocks in TIME-WAIT are not needed again.
+        if command.starts_with("sockstat") || command == "tcpdrop -s TIME_WAIT" {
             return Ok(());
         }
-        let setting = command.strip_prefix("sysctl -w ").and_then(|rest| rest.trim().split_once('='));
-        let (name, value) = setting.ok_or_else(|| format!("the command `{}`", first_words(command)))?;
+        if let Some(setting) = command.strip_prefix("sysctl -w ") {
+            return self.setting(setting.trim(), begun);
+        }
+        let known = |word: &str| {
+            word.ends_with("/defaults.sh")
+                || word.ends_with("/set_sysctls.py")
+                || word.starts_with("/tmp/sysctl_restore")
+                || word.strip_prefix("/proc/sys/net/ipv4/").is_some_and(is_as_ours)
+        };
+        match command.split_whitespace().find(|word| !known(word)) {
+            Some(word) if word.starts_with("/proc/sys/") => Err(format!("the setting `{word}`")),
+            Some(_) => Err(format!("the command `{}`", first_words(command))),
+            None => Ok(()),
+        }
+    }
+
+    fn setting(&mut self, setting: &str, begun: bool) -> Result<(), String> {
+        let (name, value) = setting.split_once('=').ok_or_else(|| format!("the setting `{setting}`"))?;
         let param = match name {
             "net.inet.tcp.recvspace" => format!("rcv_buf={value}"),
             "net.inet.tcp.sendspace" => format!("snd_buf={value}"),
@@ -80,6 +111,15 @@ impl Settings {
             self.params.push(param);
         }
         Ok(())
+    }
+
+    /// Connections of ours have one size of buffer from the beginning; Linux and FreeBSD give at least what is wanted.
+    fn send_buffer(&mut self, args: &[String]) {
+        if let [_, _, name, value, ..] = args
+            && name == "SO_SNDBUF"
+        {
+            self.params.push(format!("snd_buf={}", value.trim_matches(['[', ']'])));
+        }
     }
 
     /// Options that the stack offers, or agrees to, are those of its first SYN.

@@ -5,8 +5,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use carrick_interp::{Completion, Config, Core, Data, Request};
-use carrick_ir::{Program, STATUS_NAMES, Ty};
-use carrick_tests::tcp_segment::{CORE, Opt, PEER, Segment};
+use carrick_ir::{NetLayer, Program, STATUS_NAMES, Ty};
+use carrick_sim::{icmp, ip};
+use carrick_tests::tcp_segment::{CORE, Opt, PEER, Segment, quoted};
+
+use crate::calls::Not;
+use crate::report::Report;
 
 /// The port that the core listens on, or connects from.
 pub const OWN_PORT: u16 = 8080;
@@ -23,6 +27,7 @@ pub struct Sent {
 
 pub struct Stack {
     core: Core,
+    layer: NetLayer,
     /// since the script began
     pub now: u64,
     /// the core's initial sequence number, once it was seen
@@ -37,10 +42,13 @@ pub struct Stack {
 }
 
 impl Stack {
-    pub fn new(program: &Arc<Program>, params: Vec<u64>) -> Result<Stack, String> {
-        let config = Config { seed: 7, address: CORE.into(), params, ..Config::default() };
+    pub fn new(program: &Arc<Program>, params: Vec<u64>, mtu: u32) -> Result<Stack, String> {
+        let layer = program.net_header.layer;
+        let address = ip::address(layer, CORE);
+        let config = Config { seed: 7, address, mtu, params, ..Config::default() };
         Ok(Stack {
             core: Core::new(program.clone(), &config)?,
+            layer,
             now: 0,
             isn: 0,
             stamps: None,
@@ -58,14 +66,20 @@ impl Stack {
         let at = calls.iter().position(|c| c.name == name).ok_or(format!("there is no call `{name}`"))?;
         let event = &program.events[calls[at].event.index()];
         let value = |field: &str| match field {
-            "local_ip" => u64::from(CORE),
-            "local_port" => u64::from(OWN_PORT),
-            "remote_ip" => u64::from(PEER),
-            "remote_port" => u64::from(self.peer),
-            _ => number,
+            "local_ip" => ip::address(self.layer, CORE),
+            "local_port" => OWN_PORT.into(),
+            "remote_ip" => ip::address(self.layer, PEER),
+            "remote_port" => self.peer.into(),
+            _ => number.into(),
         };
-        let args: Vec<u64> =
-            event.fields.iter().filter(|f| f.ty != Ty::Addr).map(|f| value(&f.name)).collect();
+        let mut args = Vec::new();
+        for field in &event.fields {
+            match field.ty {
+                Ty::Addr => {}
+                Ty::Id(_) => args.extend([(value(&field.name) >> 64) as u64, value(&field.name) as u64]),
+                _ => args.push(value(&field.name) as u64),
+            }
+        }
         self.tokens += 1;
         let request = Request { handle, token: self.tokens, args: &args, data };
         self.core.call(at, &request, BEGIN + self.now).map_err(|e| format!("`{name}` is refused: {e:?}"))?;
@@ -88,10 +102,24 @@ impl Stack {
                 *echo = echo.wrapping_sub(script).wrapping_add(core);
             }
         }
-        let packet = segment.packet((self.peer, OWN_PORT), (PEER_ISN, self.isn));
+        let packet = segment.packet(self.layer, (self.peer, OWN_PORT), (PEER_ISN, self.isn));
         // Whether it is refused shows in what follows.
         let _ = self.core.rx(&packet, BEGIN + self.now);
         self.drain()
+    }
+
+    /// A report about a segment of the core arrives.
+    pub fn report(&mut self, report: &Report) -> Result<(), Not> {
+        let kind =
+            report.kind(self.layer).ok_or(Not::Supported("an error with an unknown name".to_owned()))?;
+        let seq = self.isn.wrapping_add(report.seq);
+        let about = quoted(self.layer, (OWN_PORT, self.peer), seq, report.len);
+        let packet = match self.layer {
+            NetLayer::Ipv6 => icmp::report_v6(kind, report.mtu, &about),
+            NetLayer::Ipv4 | NetLayer::Link => icmp::report(kind, report.mtu, icmp::ROUTER, &about),
+        };
+        let _ = self.core.rx(&packet.ok_or("no report".to_owned())?, BEGIN + self.now);
+        Ok(self.drain()?)
     }
 
     /// Lets time pass, with the timers that fire until then.

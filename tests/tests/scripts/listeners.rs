@@ -2,7 +2,7 @@
 //! What scripts are too short for: listeners with many connections, and long floods of duplicates.
 
 use carrick_interp::{Config, Core, Data};
-use carrick_ir::STATUS_NAMES;
+use carrick_ir::{NetLayer, STATUS_NAMES};
 
 use crate::network::{call, core, program};
 use carrick_tests::tcp_segment::{CORE, Opt, PEER, Segment};
@@ -23,7 +23,8 @@ fn sent(core: &mut Core, now: u64) -> Vec<(Segment, u16)> {
 
 /// Gives the core a segment from this port of the peer, and returns what the core answers.
 fn answer(core: &mut Core, port: u16, text: &str, isn: u32) -> Option<Segment> {
-    let packet = Segment::read(text).expect("a segment").packet((port, PORT), (PEER_ISN, isn));
+    let packet =
+        Segment::read(text).expect("a segment").packet(NetLayer::Ipv4, (port, PORT), (PEER_ISN, isn));
     core.rx(&packet, NOW).expect("it is read");
     sent(core, NOW).into_iter().next().map(|(segment, _)| segment)
 }
@@ -138,7 +139,8 @@ fn duplicates_do_not_wrap_the_window() {
     let data = vec![0; 65495];
     call(&mut core, "send", handle, &[data.len() as u64], Data::Send(&data), NOW);
     sent(&mut core, NOW);
-    let packet = Segment::read(". 1:1 ack 1").expect("one").packet((5000, PORT), (PEER_ISN, isn));
+    let packet =
+        Segment::read(". 1:1 ack 1").expect("one").packet(NetLayer::Ipv4, (5000, PORT), (PEER_ISN, isn));
     for _ in 0..65_700 {
         core.rx(&packet, NOW).expect("it is read");
         sent(&mut core, NOW);

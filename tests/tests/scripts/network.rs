@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use carrick_driver::{compile_file, params};
 use carrick_interp::{Config, Core, Data, Refused, Request};
-use carrick_ir::{Program, counter};
+use carrick_ir::{NetLayer, Program, counter};
 use carrick_sim::ip::mend_checksum;
 use carrick_tests::build::root;
 
@@ -67,7 +67,7 @@ fn ip_ttl() {
 }
 
 fn arriving(text: &str) -> Vec<u8> {
-    Segment::read(text).expect("a segment").packet((5000, 80), (7, 0))
+    Segment::read(text).expect("a segment").packet(NetLayer::Ipv4, (5000, 80), (7, 0))
 }
 
 /// After a change to its IPv4 header.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use carrick_driver::params;
 use carrick_interp::{Completion, Config, Core, Data, Request};
-use carrick_ir::{Program, STATUS_NAMES, Ty};
+use carrick_ir::{NetLayer, Program, STATUS_NAMES, Ty};
 
 use crate::script::{Action, Line, Reported};
 use carrick_sim::icmp;
-use carrick_tests::tcp_segment::{CORE, PEER, Segment};
+use carrick_tests::tcp_segment::{CORE, PEER, Segment, quoted};
 
 /// Where the core listens, and where it connects from.
 const OWN_PORT: u16 = 80;
@@ -108,7 +108,7 @@ impl Player {
 
     fn arrive(&mut self, segment: &Segment) {
         let isn = self.flows.entry(self.peer).or_default().isn;
-        let packet = segment.packet((self.peer, OWN_PORT), (PEER_ISN, isn));
+        let packet = segment.packet(NetLayer::Ipv4, (self.peer, OWN_PORT), (PEER_ISN, isn));
         // Whether it is refused shows in what follows.
         let _ = self.core.rx(&packet, self.now);
     }
@@ -116,12 +116,8 @@ impl Player {
     /// A report about a segment of the core, of which the first bytes are quoted.
     fn report(&mut self, reported: &Reported) -> Result<(), String> {
         let isn = self.flows.entry(self.peer).or_default().isn;
-        let total = (40 + reported.len) as u16;
-        let mut about = vec![0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0];
-        about[2..4].copy_from_slice(&total.to_be_bytes());
-        about.extend([CORE.to_be_bytes(), PEER.to_be_bytes()].concat());
-        about.extend([OWN_PORT.to_be_bytes(), self.peer.to_be_bytes()].concat());
-        about.extend(isn.wrapping_add(reported.seq).to_be_bytes());
+        let seq = isn.wrapping_add(reported.seq);
+        let about = quoted(NetLayer::Ipv4, (OWN_PORT, self.peer), seq, reported.len);
         let packet = icmp::report(reported.kind, reported.mtu, icmp::ROUTER, &about).ok_or("no report")?;
         let _ = self.core.rx(&packet, self.now);
         Ok(())
