@@ -50,8 +50,8 @@ pub struct Script {
     pub lines: Vec<Result<Line, (usize, String)>>,
 }
 
-/// What scripts that differ by system call the one that they are played on.
-const SYSTEM: &str = "FreeBSD";
+/// What scripts that differ by system call one that does what RFCs say.
+const SYSTEM: &str = "STANDARD";
 
 /// Reads a script.
 pub fn parse(text: &str) -> Script {
@@ -83,7 +83,7 @@ fn without_comments(text: &str) -> String {
     out + rest
 }
 
-/// The lines of this system, where a script differs by system: FreeBSD's, which follows RFC 5961 as we do. Others become empty.
+/// Lines that are for other systems become empty.
 fn chosen(text: &str) -> String {
     let mut left_out = false;
     let mut keep = |line: &str| {

@@ -76,8 +76,8 @@ impl Settings {
     }
 
     fn command(&mut self, command: &str, begun: bool) -> Result<(), String> {
-        // What the system reports of its sockets is not compared, and blocks in TIME-WAIT are not needed again.
-        if command.starts_with("sockstat") || command == "tcpdrop -s TIME_WAIT" {
+        // What the system reports of its sockets is not compared.
+        if command.starts_with("sockstat") {
             return Ok(());
         }
         if let Some(setting) = command.strip_prefix("sysctl -w ") {
