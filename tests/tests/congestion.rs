@@ -212,7 +212,7 @@ fn queues_are_as_long_as_delays_are_wanted() {
     }
 }
 
-/// RFC 6937 §1: what is lost in one burst is repaired with the link in use.
+/// RFC 9937 §1: what is lost in one burst is repaired with the link in use.
 #[test]
 fn proportional_rate_reduction_is_no_slower() {
     let link = ["--rate", "50Mbps", "--delay", "10ms", "--queue", "60", "--bytes", "20MB"];
