@@ -146,6 +146,15 @@ impl Sockets {
         }
     }
 
+    /// An item of `info` of the connection that was made last, if it is established.
+    pub fn info(&mut self, stack: &mut Stack, item: u64) -> Result<Option<u64>, Not> {
+        let Some(socket) = self.by_fd.values_mut().next_back() else { return Ok(None) };
+        socket.look(stack);
+        let State::Connected(handle) = socket.state else { return Ok(None) };
+        let token = stack.call("info", handle, item, Data::None)?;
+        Ok(stack.ended(token).map(|(_, value)| value))
+    }
+
     fn accept(&mut self, stack: &mut Stack, fd: i64, returns: i64) -> Result<Returned, Not> {
         let Some(Socket { state: State::Listening(listener), nodelay, .. }) = self.by_fd.get(&fd) else {
             return Ok((-1, Some("EINVAL")));

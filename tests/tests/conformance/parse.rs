@@ -40,8 +40,8 @@ pub enum Event {
         error: Option<String>,
     },
     Shell(String),
-    /// an assertion in another language, about what the kernel under test reports
-    Assertion,
+    /// assertions about what the kernel under test reports of its socket
+    Assertion(String),
 }
 
 /// A script that was read, or the line that cannot be played and why.
@@ -156,7 +156,7 @@ fn event(text: &str) -> Result<Event, String> {
         return Ok(Event::Shell(command.trim_end_matches('`').trim().to_owned()));
     }
     if text.starts_with("%{") {
-        return Ok(Event::Assertion);
+        return Ok(Event::Assertion(text.to_owned()));
     }
     match text.split_at_checked(1) {
         Some(("<", packet)) if packet.trim().starts_with("icmp ") => {

@@ -6,6 +6,7 @@ use carrick_tests::build::root;
 use carrick_tests::tcp_segment::{Opt, Segment};
 
 use crate::calls::{Not, Sockets};
+use crate::info::{Compared, SEGMENT, compared};
 use crate::parse::{Event, Line, When, parse};
 use crate::settings::Settings;
 use crate::stack::{Sent, Stack};
@@ -103,14 +104,14 @@ impl Player {
                 self.last = if from == to { from } else { at };
                 return Ok(());
             }
-            Event::Assertion => return Err(Not::Needed),
-            Event::Shell(_) | Event::In(_) | Event::Report(_) | Event::Call { .. } => {}
+            Event::Shell(_) | Event::In(_) | Event::Report(_) | Event::Call { .. } | Event::Assertion(_) => {}
         }
         self.last = from;
         self.stack.pass(from)?;
         match &line.event {
             Event::In(segment) => Ok(self.stack.arrive(segment)?),
             Event::Report(report) => self.stack.report(report),
+            Event::Assertion(text) => self.check_info(text),
             Event::Call { error: Some(error), .. } if error == "EFAULT" => {
                 Err(Not::Supported("memory that an application does not have".to_owned()))
             }
@@ -130,6 +131,19 @@ impl Player {
             }
             _ => Ok(()),
         }
+    }
+
+    fn check_info(&mut self, text: &str) -> Result<(), Not> {
+        let mut left_out = true;
+        for Compared { name, item, in_segments, wanted } in compared(text) {
+            let Some(found) = self.sockets.info(&mut self.stack, item)? else { continue };
+            left_out = false;
+            let segment = self.sockets.info(&mut self.stack, SEGMENT)?.filter(|_| in_segments).unwrap_or(1);
+            if found / segment != wanted {
+                return Err(Not::Possible(format!("{name} is {}, not {wanted}", found / segment)));
+            }
+        }
+        if left_out { Err(Not::Needed) } else { Ok(()) }
     }
 
     /// Expects a segment in this time, and returns when it was sent.
