@@ -176,6 +176,11 @@ impl Fields<'_> {
                 let kind = if field.varint { "uint64".to_owned() } else { whole(&field.ty, octets) };
                 self.field(&kind, &path, &["base.DEC"]);
             }
+            let Some(list) = &opt.list else { continue };
+            for (name, ty) in list.parts(p) {
+                let kind = whole(ty, carrick_ir::arith::shape(ty).0 / 8);
+                self.field(&kind, &list.path(&opt.name, name), &["base.DEC"]);
+            }
         }
     }
 

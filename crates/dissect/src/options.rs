@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lists of options.
 
-use carrick_ir::{BlueprintDef, ExprKind, OptDef, OptListDef, arith, print};
+use carrick_ir::{BlueprintDef, ExprKind, OptDef, OptElements, OptListDef, Ty, arith, print};
 
 use crate::extract::uses;
-use crate::names::{field, quoted};
+use crate::names::{entry, field, quoted};
 use crate::script::Emitter;
 use crate::types::{Rep, rep};
 use crate::values::option_field;
@@ -47,12 +47,18 @@ impl<'p> Emitter<'p> {
     /// An option, found by this byte.
     fn short_option(&mut self, opt: &OptDef, by: u8) {
         let (name, len) = (quoted(&opt.name), opt.len);
-        self.w.open(format!("[{by}] = {{ name = {name}, len = {len}, read = function(r, o)"));
+        match opt.list {
+            Some(_) => self.w.open(format!("[{by}] = {{ name = {name}, read = function(r, o, len)")),
+            None => self.w.open(format!("[{by}] = {{ name = {name}, len = {len}, read = function(r, o)")),
+        }
         let mut bit = 16;
         for of in &opt.fields {
             let bits = arith::shape(&of.ty).0;
             self.option_field(opt, &of.name, &of.ty, bit, bits);
             bit += bits;
+        }
+        if let Some(list) = &opt.list {
+            self.elements(opt, list, &format!("{len}, len - {len}"));
         }
         self.w.line("return true");
         self.w.close("end },");
@@ -73,18 +79,50 @@ impl<'p> Emitter<'p> {
                 self.w.line(format!("r:skip({})", bits / 8));
             }
         }
-        self.w.line("return r.at == r.to");
+        if let Some(list) = &opt.list {
+            self.elements(opt, list, "0, r.to - r.at");
+            self.w.line("return true");
+        } else {
+            self.w.line("return r.at == r.to");
+        }
         self.w.close("end },");
     }
 
-    fn option_field(&mut self, opt: &OptDef, name: &str, ty: &carrick_ir::Ty, bit: u32, bits: u32) {
+    fn option_field(&mut self, opt: &OptDef, name: &str, ty: &Ty, bit: u32, bits: u32) {
+        let read = self.reading(ty, &format!("{}.{name}", opt.name), &bit.to_string(), bits);
+        self.w.line(format!("{} = {read}", field("o", option_field(name))));
+    }
+
+    /// Lua that reads an integer of so many bits.
+    fn reading(&self, ty: &Ty, path: &str, bit: &str, bits: u32) -> String {
         let read = match rep(self.p, ty) {
             Rep::Wide { .. } => "wide",
             Rep::Narrow { signed: true, .. } => "signed",
             _ => "field",
         };
-        let (cell, path) = (field("o", option_field(name)), quoted(&format!("{}.{name}", opt.name)));
-        self.w.line(format!("{cell} = r:{read}({path}, {bit}, {bits})"));
+        format!("r:{read}({}, {bit}, {bits})", quoted(path))
+    }
+
+    /// Reads the elements of an option; `from`: the byte at which they begin, and how many bytes they have.
+    fn elements(&mut self, opt: &OptDef, list: &OptElements, from: &str) {
+        let cell = field("o", option_field(&list.name));
+        let (octets, least, most) = (list.octets(self.p), list.least, list.most);
+        self.w.open(format!("{cell} = r:elements({from}, {octets}, {least}, {most}, function(bit)"));
+        let mut at = 0;
+        let mut parts = Vec::new();
+        for (name, ty) in list.parts(self.p) {
+            let bits = arith::shape(ty).0;
+            let path = list.path(&opt.name, name);
+            let bit = if at == 0 { "bit".to_owned() } else { format!("bit + {at}") };
+            let read = self.reading(ty, &path, &bit, bits);
+            parts.push(name.map_or_else(|| read.clone(), |name| entry(name, &read)));
+            at += bits;
+        }
+        let text = parts.join(", ");
+        let whole = matches!(list.element, Ty::Struct(_));
+        self.w.line(if whole { format!("return {{ {text} }}") } else { format!("return {text}") });
+        self.w.close("end)");
+        self.w.line(format!("if not {cell} then return false end"));
     }
 
     /// How long the list of a received packet is.

@@ -71,9 +71,9 @@ impl Emitter<'_> {
                 (self.refuse("the parser reads a flow id, which dissectors do not support"), Ty::Void)
             }
             Proj::OptField(opt, i) => {
-                let name =
-                    self.p.opts.get(opt.index()).and_then(|o| o.fields.get(*i as usize)).map(|f| &f.name);
-                (field(&self.option(base, ty, *opt), option_field(name.map_or("", |n| n))), Ty::Void)
+                let found = self.p.opts.get(opt.index()).and_then(|o| o.field(*i as usize));
+                let (name, of) = found.unwrap_or(("", Ty::Void));
+                (field(&self.option(base, ty, *opt), option_field(name)), of)
             }
             Proj::PayloadLen => (field(&self.payload(base, ty), "len"), Ty::Bytes),
             Proj::PayloadAddr => (field(&self.payload(base, ty), "addr"), Ty::Addr),

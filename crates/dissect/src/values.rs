@@ -118,6 +118,7 @@ impl Emitter<'_> {
         let field =
             |f: &carrick_ir::OptField| names::entry(option_field(&f.name), &literal(self.rep(&f.ty), 0));
         parts.extend(opt.fields.iter().map(field));
+        parts.extend(opt.list.as_ref().map(|list| names::entry(option_field(&list.name), "{}")));
         braces(&parts)
     }
 }

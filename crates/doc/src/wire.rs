@@ -99,9 +99,12 @@ fn own_value(program: &Program, field: &BpField, names: &[&str]) -> String {
 
 fn options(program: &Program) -> String {
     let rows = program.opts.iter().map(|opt| {
-        let fields: Vec<String> =
+        let mut fields: Vec<String> =
             opt.fields.iter().map(|f| format!("{}: {}", f.name, of_option(program, f))).collect();
-        vec![code(&opt.name), kind(opt), len(opt), code(&fields.join(", ")), inline(&opt.doc)]
+        fields.extend(
+            opt.list.as_ref().map(|list| format!("{}: {}", list.name, print::type_name(program, &list.ty()))),
+        );
+        vec![code(&opt.name), kind(opt), len(program, opt), code(&fields.join(", ")), inline(&opt.doc)]
     });
     let table = table(&["option", "kind", "bytes", "fields", ""], rows);
     if table.is_empty() { table } else { format!("<h3>Options</h3>\n{table}") }
@@ -115,6 +118,13 @@ fn kind(opt: &OptDef) -> String {
     opt.wide.unwrap_or(u64::from(opt.kind)).to_string()
 }
 
-fn len(opt: &OptDef) -> String {
-    if opt.wide.is_some() { "varies".to_owned() } else { opt.len.to_string() }
+/// Bytes of an option; `2 + 8n`: with n elements.
+fn len(program: &Program, opt: &OptDef) -> String {
+    match &opt.list {
+        _ if opt.wide.is_some() => "varies".to_owned(),
+        Some(list) => {
+            format!("{} + {}n, n from {} to {}", opt.len, list.octets(program), list.least, list.most)
+        }
+        None => opt.len.to_string(),
+    }
 }

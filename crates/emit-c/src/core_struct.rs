@@ -66,12 +66,12 @@ impl Emitter<'_> {
         }
         for member in &def.members {
             let opt = &self.p.opts[member.index()];
-            if opt.fields.is_empty() {
+            if opt.all_fields().next().is_none() {
                 continue;
             }
             self.w.open("struct {");
-            for field in &opt.fields {
-                self.w.line(format!("{};", self.names.declaration(&field.ty, &safe(&field.name))));
+            for (field, ty) in opt.all_fields() {
+                self.w.line(format!("{};", self.names.declaration(&ty, &safe(field))));
             }
             self.w.close(format!("}} {};", safe(&opt.name)));
         }

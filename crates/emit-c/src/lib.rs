@@ -31,6 +31,7 @@ mod memory;
 mod names;
 mod network;
 mod operator;
+mod option_elements;
 mod options;
 mod packets;
 mod part;

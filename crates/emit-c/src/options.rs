@@ -75,10 +75,20 @@ impl Emitter<'_> {
             .iter()
             .map(|m| {
                 let opt = &self.p.opts[m.index()];
-                format!("(o->has_{} ? {}u : 0u)", opt.name, u32::from(opt.len).next_multiple_of(list.align))
+                format!("(o->has_{} ? {} : 0u)", opt.name, self.aligned_length(opt, list))
             })
             .collect();
         self.w.end_with(format!("return {};", if terms.is_empty() { "0".into() } else { terms.join(" + ") }));
+    }
+
+    /// C for the bytes of an option with the padding in front of it.
+    fn aligned_length(&self, opt: &OptDef, list: &OptListDef) -> String {
+        let (len, up) = (u32::from(opt.len), list.align - 1);
+        match self.listed_octets(opt) {
+            listed if listed.is_empty() => format!("{}u", len.next_multiple_of(list.align)),
+            listed if up == 0 => format!("{len}u{listed}"),
+            listed => format!("(({}u{listed}) & ~{up}u)", len + up),
+        }
     }
 
     fn writing(&mut self, list: &OptListDef) {
@@ -86,6 +96,10 @@ impl Emitter<'_> {
         let (align, pad, to) = (list.align, list.pad, self.dialect.written());
         for member in &list.members {
             let opt = &self.p.opts[member.index()];
+            if opt.list.is_some() {
+                self.write_listed(opt, list);
+                continue;
+            }
             let whole = u32::from(opt.len).next_multiple_of(align);
             let before = whole - u32::from(opt.len);
             self.w.open(format!("if (o->has_{}) {{", opt.name));
@@ -97,17 +111,52 @@ impl Emitter<'_> {
             if opt.len > 1 {
                 self.w.line(format!("q[{}] = {};", before + 1, opt.len));
             }
-            let mut at = before + 2;
-            for field in &opt.fields {
-                let value = self.option_value(opt, field);
-                let octets = octets(&field.ty);
-                self.w.line(stored("q", at, octets, &value));
-                at += octets;
-            }
+            self.write_option_fields(opt, before + 2);
             self.w.line(format!("{} += {whole};", to.position));
             self.w.close("}");
         }
         self.w.end_with("return 0;");
+    }
+
+    /// Writes fields from so many bytes behind `q` on; returns where the next one would be.
+    fn write_option_fields(&mut self, opt: &OptDef, first: u32) -> u32 {
+        let mut at = first;
+        for field in &opt.fields {
+            let value = self.option_value(opt, field);
+            let octets = octets(&field.ty);
+            self.w.line(stored("q", at, octets, &value));
+            at += octets;
+        }
+        at
+    }
+
+    /// Writes an option with a list: how much padding is in front of it can depend on the number of elements.
+    fn write_listed(&mut self, opt: &OptDef, list: &OptListDef) {
+        let (len, align, to) = (u32::from(opt.len), list.align, self.dialect.written());
+        let Some(elements) = &opt.list else { return };
+        self.w.open(format!("if (o->has_{}) {{", opt.name));
+        self.w.line(format!("uint32_t len = {len}u{};", self.listed_octets(opt)));
+        let same = elements.octets(self.p).is_multiple_of(align);
+        if !same {
+            self.w.line(format!("uint32_t pad = (0u - len) & {}u;", align - 1));
+            self.w.open(format!("for (uint32_t i = 0; i < {} && i < pad; i++) {{", align - 1));
+            self.w.lines(to.here);
+            self.w.line(format!("q[0] = {};\n{} += 1;", list.pad, to.position));
+            self.w.close("}");
+        }
+        let before = if same { len.next_multiple_of(align) - len } else { 0 };
+        self.w.open("{");
+        self.w.lines(to.here);
+        for at in 0..before {
+            self.w.line(format!("q[{at}] = {};", list.pad));
+        }
+        self.w.line(format!("q[{before}] = {};", opt.kind));
+        self.w.line(format!("q[{}] = (uint8_t)len;", before + 1));
+        let first = self.write_option_fields(opt, before + 2);
+        self.write_elements(opt, elements, first);
+        self.w.line(format!("{} += {before} + len;", to.position));
+        self.w.close("}");
+        self.w.close("}");
     }
 
     /// C for what a field of an option has.
@@ -184,7 +233,14 @@ impl Emitter<'_> {
     /// All options of one kind.
     fn known_options(&mut self, options: &[&OptDef]) {
         self.w.open(format!("case {}:", options[0].kind));
-        if let [opt] = options {
+        if let [opt @ OptDef { list: Some(list), .. }] = options {
+            self.w.line(format!("if (q[1] < {})\n    return impossible;", opt.len));
+            self.w.open("{");
+            self.w.line(format!("uint32_t listed = q[1] - {}u;", opt.len));
+            let first = self.known_option(opt);
+            self.read_elements(opt, list, first, "impossible");
+            self.w.close("}");
+        } else if let [opt] = options {
             self.w.line(format!("if (q[1] != {})\n    return impossible;", opt.len));
             self.known_option(opt);
         } else {
@@ -200,7 +256,8 @@ impl Emitter<'_> {
         self.w.close_case("break;");
     }
 
-    fn known_option(&mut self, opt: &OptDef) {
+    /// Reads the fields; returns where the next one would be.
+    fn known_option(&mut self, opt: &OptDef) -> u32 {
         self.w.line(format!("o->has_{} = true;", opt.name));
         let mut at = 2;
         for field in &opt.fields {
@@ -210,5 +267,6 @@ impl Emitter<'_> {
             self.w.line(format!("{place} = ({c}){};", loaded("q", at, octets)));
             at += octets;
         }
+        at
     }
 }

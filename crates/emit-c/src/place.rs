@@ -157,11 +157,10 @@ impl Emitter<'_> {
                 }
                 Proj::OptField(opt, at) => {
                     let def = &self.p.opts[opt.index()];
-                    text = format!(
-                        "{text}{dot}opts__.{}.{}",
-                        safe(&def.name),
-                        safe(&def.fields[*at as usize].name)
-                    );
+                    if let Some((field, of)) = def.field(*at as usize) {
+                        text = format!("{text}{dot}opts__.{}.{}", safe(&def.name), safe(field));
+                        ty = of;
+                    }
                 }
                 Proj::PayloadLen => text = format!("{text}{dot}payload__.len"),
                 Proj::PayloadAddr => {

@@ -410,5 +410,15 @@ impl<'p> Emitter<'p> {
             let text = format!("{bp}.opts__.{name}.{} = {};", safe(&field.name), self.value(value));
             self.line(stmt, text);
         }
+        let (Some(list), Some(value)) = (&def.list, args.last()) else { return };
+        let place = format!("{bp}.opts__.{name}.{}", safe(&list.name));
+        let text = match self.dialect.by_reference(&value.ty) {
+            true => format!("CARRICK_COPY(&{place}, {});", self.record_at(value)),
+            false => format!("{place} = {};", self.value(value)),
+        };
+        self.line(stmt, text);
+        if list.least > 0 {
+            self.line(stmt, format!("{bp}.opts__.has_{} = {place}.len >= {};", def.name, list.least));
+        }
     }
 }

@@ -22,7 +22,8 @@ impl Emitter<'_> {
                 false => format!("{}u", arith::shape(&field.ty).0 / 8),
             })
             .collect();
-        if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
+        let fields = if terms.is_empty() { "0u".into() } else { terms.join(" + ") };
+        fields + &self.listed_octets(opt)
     }
 
     pub(crate) fn wide_functions(&mut self, list: &OptListDef) {
@@ -70,6 +71,9 @@ impl Emitter<'_> {
             self.w.line(format!("{} += {octets};", to.position));
             self.w.close("}");
         }
+        if let Some(list) = &opt.list {
+            self.write_elements_here(opt, list);
+        }
         self.w.close("}");
     }
 
@@ -110,6 +114,12 @@ impl Emitter<'_> {
         self.w.line(format!("o->has_{} = true;", opt.name));
         for field in &opt.fields {
             self.read_field(opt, field);
+        }
+        if let Some(list) = &opt.list {
+            self.w.line("uint32_t listed = len - (at - begin);");
+            self.w.line(format!("const uint8_t *q = {};", self.dialect.read_at("at")));
+            self.read_elements(opt, list, 0, "-1");
+            self.w.line("at += listed;");
         }
         self.w.line("CARRICK_BARRIER_VAR(len);");
         self.w.end_with("return (int)(at - begin);");

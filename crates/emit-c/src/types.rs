@@ -31,6 +31,9 @@ impl Emitter<'_> {
         for local in p.functions.iter().flat_map(|f| &f.locals) {
             self.declare(&local.ty, &mut done);
         }
+        for list in p.opts.iter().filter_map(|opt| opt.list.as_ref()) {
+            self.declare(&list.ty(), &mut done);
+        }
         for scratchpad in &p.scratchpads {
             self.record(&self.names.declared(&scratchpad.name), &scratchpad.doc, &scratchpad.fields);
         }

@@ -159,6 +159,7 @@ pub(crate) enum St {
     SetPayloadOf(Box<SetPayloadOf>),
     SetPayloadAt(Box<SetPayloadAt>),
     FrameAdd(Box<FrameAdd>),
+    OptAdd(Box<OptAdd>),
     /// a statement of a core that stops at them
     At(Box<At>),
     /// and where it stands
@@ -241,6 +242,17 @@ pub(crate) struct Each {
 }
 
 /// Puts a blueprint into a packet's list of frames.
+#[derive(Debug, Clone)]
+pub(crate) struct OptAdd {
+    /// whether the option is there; cells of the frame
+    pub cell: u32,
+    /// that cell and the fields behind it
+    pub parts: Value,
+    pub elements: u32,
+    pub list: Value,
+    pub least: u32,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct FrameAdd {
     /// of the frame, how many there are

@@ -103,6 +103,7 @@ impl Machine {
             St::SetPayloadOf(set) => self.set_payload_of(p, set, fp),
             St::SetPayloadAt(set) => self.set_payload_at(set, fp),
             St::FrameAdd(add) => self.frame_add(add, fp),
+            St::OptAdd(add) => self.option_add(add, fp),
             st => self.data(st, fp),
         }
         Flow::Next

@@ -250,7 +250,7 @@ fn read_options(list: &OptionList, octets: &[u8], cells: &mut [u64]) -> Option<(
     let mut at = 0;
     while at < octets.len() && octets[at] != 0 {
         let mut of_kind = list.members.iter().filter(|o| o.kind == octets[at]).peekable();
-        if let Some(OptCode { len: 1, cell, .. }) = of_kind.peek() {
+        if let Some(OptCode { len: 1, cell, list: None, .. }) = of_kind.peek() {
             cells[*cell as usize] = 1;
             at += 1;
             continue;
@@ -260,15 +260,15 @@ fn read_options(list: &OptionList, octets: &[u8], cells: &mut [u64]) -> Option<(
             return None;
         }
         if of_kind.peek().is_some() {
-            let option = of_kind.find(|option| len == usize::from(option.len))?;
-            read_option(option, &octets[at + 2..at + len], cells);
+            let option = of_kind.find(|option| option.fits(len))?;
+            read_option(option, &octets[at + 2..at + len], cells)?;
         }
         at += len;
     }
     Some(())
 }
 
-fn read_option(option: &OptCode, mut octets: &[u8], cells: &mut [u64]) {
+fn read_option(option: &OptCode, mut octets: &[u8], cells: &mut [u64]) -> Option<()> {
     let first = option.cell as usize;
     cells[first] = 1;
     for (i, (ty, len)) in option.fields.iter().enumerate() {
@@ -276,6 +276,7 @@ fn read_option(option: &OptCode, mut octets: &[u8], cells: &mut [u64]) {
         cells[first + 1 + i] = arith::canonical(ty, raw);
         octets = &octets[*len..];
     }
+    option.list.as_ref().map_or(Some(()), |list| list.read(octets, cells))
 }
 
 /// Writes the options that the blueprint's cells hold.
@@ -289,15 +290,19 @@ pub(crate) fn write_options(list: &OptionList, cells: &[u64], out: &mut Vec<u8>)
             write_wide(option, kind, cells, out);
             continue;
         }
-        while !(out.len() + usize::from(option.len)).is_multiple_of(list.align) {
+        let octets = option.octets(cells);
+        while !(out.len() + octets).is_multiple_of(list.align) {
             out.push(list.pad);
         }
         out.push(option.kind);
-        if option.len > 1 {
-            out.push(option.len);
+        if octets > 1 {
+            out.push(octets as u8);
         }
         for (i, (_, len)) in option.fields.iter().enumerate() {
             out.extend_from_slice(&cells[first + 1 + i].to_be_bytes()[8 - len..]);
+        }
+        if let Some(list) = &option.list {
+            list.write(cells, out);
         }
     }
     while !out.len().is_multiple_of(list.align) {

@@ -198,7 +198,9 @@ fn blueprint(program: &Program, def: &BlueprintDef) -> BpLayout {
     let mut options = Vec::new();
     for &opt in def.options.iter().flat_map(|list| &program.opt_lists[list.index()].members) {
         options.push((opt, at));
-        at += 1 + program.opts[opt.index()].fields.len() as u32;
+        let def = &program.opts[opt.index()];
+        let list = def.list.as_ref().map_or(0, |list| cells(program, &list.ty()) as u32);
+        at += 1 + def.fields.len() as u32 + list;
     }
     let frames = at;
     let mut frame_cells = 0;

@@ -28,6 +28,7 @@ mod ipv6;
 mod layout;
 mod link;
 mod machine;
+mod option_elements;
 mod outside;
 mod part;
 mod passing;

@@ -42,7 +42,10 @@ fn read_option(option: &OptCode, mut octets: &[u8], cells: &mut [u64]) -> Option
             arith::canonical(ty, raw)
         };
     }
-    octets.is_empty().then_some(())
+    match &option.list {
+        Some(list) => list.read(octets, cells),
+        None => octets.is_empty().then_some(()),
+    }
 }
 
 /// Writes an option that the blueprint's cells hold.
@@ -54,6 +57,9 @@ pub(crate) fn write_wide(option: &OptCode, kind: u64, cells: &[u64], out: &mut V
             0 => write_varint(cell & VARINT_MAX, &mut value),
             len => value.extend_from_slice(&cell.to_be_bytes()[8 - len..]),
         }
+    }
+    if let Some(list) = &option.list {
+        list.write(cells, &mut value);
     }
     write_varint(kind, out);
     write_varint(value.len() as u64, out);

@@ -27,7 +27,16 @@ impl Machine {
     /// Network header, fields, for each option that there can be whether it is there and its fields, bytes of the payload.
     fn blueprint_words(&self, p: &Linked, bp: usize, at: usize, out: &mut Vec<u64>) {
         let layout = &p.layout.blueprints[bp];
-        out.extend_from_slice(&self.mem[at..at + layout.frames as usize]);
+        let fixed = layout.options.first().map_or(layout.frames, |(_, cell)| *cell) as usize;
+        out.extend_from_slice(&self.mem[at..at + fixed]);
+        for (opt, cell) in &layout.options {
+            let (def, first) = (&p.program.opts[opt.index()], at + *cell as usize);
+            let list = first + 1 + def.fields.len();
+            out.extend_from_slice(&self.mem[first..list]);
+            if let Some(elements) = &def.list {
+                self.words(p, &elements.ty(), list, out);
+            }
+        }
         out.push(self.mem[at + (layout.payload + PAYLOAD_LEN) as usize]);
     }
 

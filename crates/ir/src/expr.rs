@@ -33,7 +33,7 @@ pub enum Proj {
     FlowId,
     /// of a blueprint's network header or of the parser's network header parameter
     Net(NetFieldIndex),
-    /// a received option's field: (option, index in its `fields`) (read only)
+    /// a received option's field: (option, index in its `fields`, or their number for its list) (read only)
     OptField(OptId, u32),
     /// read only
     PayloadLen,

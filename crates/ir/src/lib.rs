@@ -28,6 +28,7 @@ pub mod graph;
 pub mod instructions;
 mod limits;
 pub mod operand;
+mod option;
 pub mod part;
 pub mod print;
 pub mod program;

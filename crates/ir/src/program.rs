@@ -449,12 +449,15 @@ pub struct OptDef {
     pub name: String,
     pub doc: String,
     pub kind: u8,
-    /// bytes on the wire, kind and length bytes included
+    /// bytes on the wire, kind and length bytes included, without the elements of `list`
     pub len: u8,
     /// the kind as a variable-length integer (`kind` and `len` are 0 then)
     pub wide: Option<u64>,
     /// the fields after kind and len
     pub fields: Vec<OptField>,
+    /// behind them, up to the end of the option
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<OptElements>,
 }
 
 /// A value field of an option; `fixed` if its declaration gives the value.
@@ -466,6 +469,18 @@ pub struct OptField {
     /// a variable-length integer, in an option that has them
     pub varint: bool,
     pub fixed: Option<u64>,
+}
+
+/// The list that is the last field of an option: its elements follow each other without padding, up to the option's end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub struct OptElements {
+    pub name: String,
+    /// an integer or `seq32`, or a struct of these
+    pub element: Ty,
+    /// the fewest elements: with fewer, a received option is malformed, and none is sent
+    pub least: u32,
+    pub most: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -154,7 +154,8 @@ pub enum StmtKind {
         bp: LocalId,
         frame: LocalId,
     },
-    /// `args` for the option's fields that are not fixed, in order
+    /// `args` for the option's fields that are not fixed, in order, then for its list; with fewer elements than the option
+    /// needs, the blueprint then has no such option
     OptAdd {
         bp: LocalId,
         opt: OptId,

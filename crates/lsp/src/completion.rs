@@ -273,6 +273,16 @@ mod tests {
     }
 
     #[test]
+    fn the_list_of_an_option_is_a_list() {
+        let header = "opt_t sack { uint8 kind = 5; uint8 len; list<uint32, 4> blocks in 1..4; }\n\
+                      opt_union u { sack } opt_list options { bytes len = n; list<u, 1> opts; }\n\
+                      pkt_bp hdr over ipv4 { uint8 n; options opts; }\n";
+        let offered = |text: &str| offered(&format!("{header}void f() {{ hdr h; x = {text} }}"));
+        assert!(offered("h.opts[sack].$").contains(&"blocks".to_owned()));
+        assert!(offered("h.opts[sack].blocks.$").contains(&"len".to_owned()));
+    }
+
+    #[test]
     fn features_are_offered_where_they_are_named() {
         let (features, options) = (["lossless", "ordered"], ["hold", "discard"]);
         for text in [

@@ -280,4 +280,5 @@ code_table! {
     PAYLOAD_OF_MTU = 493, "a payload as long as a packet", "0493";
     TOKEN_KEPT = 494, "a token that is kept after its request completes", "0494";
     ARRAY_VALUES = 495, "a constant array with another number of values", "0495";
+    OPTION_ELEMENTS = 496, "an option with a list that it cannot have", "0496";
 }

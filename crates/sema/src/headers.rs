@@ -255,7 +255,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn not_ranged(&mut self, field: &Field, why: &str) {
+    pub(crate) fn not_ranged(&mut self, field: &Field, why: &str) {
         self.report(
             Diagnostic::error(
                 codes::FIELD_RANGE,

@@ -31,6 +31,7 @@ mod limits;
 mod machines;
 mod names;
 mod network;
+mod option_elements;
 mod options;
 mod packet_size;
 mod parts;

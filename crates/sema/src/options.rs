@@ -6,35 +6,62 @@ use carrick_syntax::ast::{Expr, Field, Ident, ItemKind, TypeKind};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::env::Def;
+use crate::option_elements::split_list;
 use crate::tlv::is_varint;
 use crate::types::is_int;
 use crate::{Checker, codes};
 
 impl Checker<'_> {
     pub(crate) fn option(&mut self, doc: String, name: &Ident, fields: &[Field]) -> ir::OptDef {
-        if fields.first().is_some_and(is_varint) {
-            return self.wide_option(doc, name, fields);
+        self.check_twins(fields.iter().map(|f| &f.name));
+        let (fields, last) = split_list(fields);
+        let list = last.and_then(|field| self.option_elements(field));
+        let mut def = ir::OptDef {
+            name: name.name.clone(),
+            doc,
+            kind: 0,
+            len: 1,
+            wide: None,
+            fields: Vec::new(),
+            list,
+        };
+        if self.several_values(fields) {
+            return def;
         }
+        if fields.first().is_some_and(is_varint) {
+            self.wide_option(&mut def, name, fields);
+        } else {
+            self.short_option(&mut def, name, fields, last.is_some());
+        }
+        self.longest_option(&mut def, name);
+        def
+    }
+
+    /// `opt_t o { uint8 kind = K; uint8 len = L; ... }`; `listed`: the length depends on a list.
+    fn short_option(&mut self, def: &mut ir::OptDef, name: &Ident, fields: &[Field], listed: bool) {
         let (values, octets) = self.option_fields(fields);
         let fixed_octet = |at: usize, name: &str| {
             values.get(at).filter(|f: &&ir::OptField| f.name == name && f.ty == Ty::U8).and_then(|f| f.fixed)
         };
         let kind = fixed_octet(0, "kind");
-        let len = if values.len() == 1 { Some(1) } else { fixed_octet(1, "len") };
+        let len = match listed {
+            true => {
+                values.get(1).filter(|f| f.name == "len" && f.ty == Ty::U8).map(|f| f.fixed.unwrap_or(octets))
+            }
+            false if values.len() == 1 => Some(1),
+            false => fixed_octet(1, "len"),
+        };
         let (Some(kind), Some(len)) = (kind, len) else {
             self.report(
                 Diagnostic::error(codes::OPTION_SHAPE, "an option begins with its kind and length", name.span, "this option")
                     .note("receivers use the length byte to skip options that they do not know")
-                    .mend("begin with `uint8 kind = K; uint8 len = L;`, or with `uint8 kind = K;` alone for a single byte"),
+                    .mend(if listed {
+                        "begin with `uint8 kind = K; uint8 len;`: the number of elements sets the length"
+                    } else {
+                        "begin with `uint8 kind = K; uint8 len = L;`, or with `uint8 kind = K;` alone for a single byte"
+                    }),
             );
-            return ir::OptDef {
-                name: name.name.clone(),
-                doc,
-                kind: 0,
-                len: 1,
-                wide: None,
-                fields: Vec::new(),
-            };
+            return;
         };
         if kind == 0 && len > 1 {
             self.report(
@@ -47,7 +74,14 @@ impl Checker<'_> {
                 .mend("give it another kind"),
             );
         }
-        if len != octets {
+        if listed && values[1].fixed.is_some() {
+            self.elements_error(
+                fields[1].span,
+                format!("`{}` has no fixed length", name.name),
+                "the number of elements sets it",
+                "write `uint8 len;`",
+            );
+        } else if len != octets {
             self.report(
                 Diagnostic::error(
                     codes::OPTION_LENGTH,
@@ -59,15 +93,14 @@ impl Checker<'_> {
             );
         }
         let skip = if len == 1 { 1 } else { 2 };
-        let fields = values.into_iter().skip(skip).collect();
-        ir::OptDef { name: name.name.clone(), doc, kind: kind as u8, len: len as u8, wide: None, fields }
+        def.fields = values.into_iter().skip(skip).collect();
+        (def.kind, def.len) = (kind as u8, octets.min(255) as u8);
     }
 
     /// The fields of an option, and the bytes that they take.
     fn option_fields(&mut self, fields: &[Field]) -> (Vec<ir::OptField>, u64) {
         let mut values = Vec::new();
         let mut octets = 0;
-        self.check_twins(fields.iter().map(|f| &f.name));
         for field in fields {
             let ty = self.option_field_type(field, "uint8, uint16, uint32, uint64 or seq32");
             octets += u64::from(ir::arith::shape(&ty).0 / 8);
@@ -79,6 +112,9 @@ impl Checker<'_> {
 
     /// Returns the type of an option's field, and reports one that is no integer; `types` are those it may have.
     pub(crate) fn option_field_type(&mut self, field: &Field, types: &str) -> Ty {
+        if field.range.is_some() {
+            self.not_ranged(field, "in an option");
+        }
         let ty = self.resolve(&field.ty).unwrap_or(Ty::U8);
         if !(is_int(&ty) || ty == Ty::Seq32) {
             let message = "an option's fields are integers";
@@ -110,8 +146,8 @@ impl Checker<'_> {
             let new = &self.program.opts[opt.index()];
             let kind = kind_of(new);
             let same = |old: &ir::OptDef| {
-                kind_of(old) == kind
-                    && (old.wide.is_some() || old.len == new.len || old.len.min(new.len) == 1)
+                let lengths = old.list.is_some() || new.list.is_some() || old.len == new.len;
+                kind_of(old) == kind && (old.wide.is_some() || lengths || old.len.min(new.len) == 1)
             };
             let twin = members.iter().find(|m| same(&self.program.opts[m.index()]));
             if let Some(twin) = twin {
@@ -198,8 +234,10 @@ impl Checker<'_> {
         let sizes = list.members.iter().map(|m| &self.program.opts[m.index()]);
         sizes
             .map(|opt| match opt.wide {
-                Some(_) => Self::longest_wide(opt),
-                None if opt.len > 1 => u32::from(opt.len).next_multiple_of(list.align),
+                Some(_) => Self::longest_wide(opt) + opt.most_listed(&self.program),
+                None if opt.len > 1 => {
+                    (u32::from(opt.len) + opt.most_listed(&self.program)).next_multiple_of(list.align)
+                }
                 None => 0,
             })
             .sum()

@@ -14,9 +14,8 @@ pub(crate) fn is_varint(field: &Field) -> bool {
 
 impl Checker<'_> {
     /// `opt_t o { varint_t kind = K; varint_t len; ... }`
-    pub(crate) fn wide_option(&mut self, doc: String, name: &Ident, fields: &[Field]) -> ir::OptDef {
-        let mut def =
-            ir::OptDef { name: name.name.clone(), doc, kind: 0, len: 0, wide: Some(0), fields: Vec::new() };
+    pub(crate) fn wide_option(&mut self, def: &mut ir::OptDef, name: &Ident, fields: &[Field]) {
+        (def.len, def.wide) = (0, Some(0));
         let kind = match fields.first() {
             Some(field) if field.name.name == "kind" => {
                 field.init.as_ref().and_then(|e| self.constant(e, &Ty::U64)).filter(|k| *k <= VARINT_MAX)
@@ -35,10 +34,9 @@ impl Checker<'_> {
                 .note("the length is computed, and counts the fields after it")
                 .mend("begin with `varint_t kind = K; varint_t len;`, with K below 2^62"),
             );
-            return def;
+            return;
         };
         def.wide = Some(kind);
-        self.check_twins(fields.iter().map(|f| &f.name));
         for field in &fields[2..] {
             let varint = is_varint(field);
             let ty = match varint {
@@ -48,7 +46,6 @@ impl Checker<'_> {
             let fixed = field.init.as_ref().and_then(|e| self.constant(e, &ty));
             def.fields.push(ir::OptField { name: field.name.name.clone(), ty, varint, fixed });
         }
-        def
     }
 
     /// All options of a list have the same kind of head.

@@ -113,6 +113,26 @@ fn options_are_told_apart_by_their_kind() {
 }
 
 #[test]
+fn an_option_may_end_with_a_list() {
+    let listed = "uint8 len; uint8 size; list<uint32, 4> values in 1..4; }";
+    let program = PROGRAM.replace("uint8 len = 3; uint8 size; }", listed);
+    let add = "bp.opts.add(small_opt(1));";
+    let right = "list<uint32, 4> l; l.add(7); bp.opts.add(small_opt(1, l)); c.count = bp.opts[small_opt].values.len();";
+    assert_eq!(errors_of(&program, add, right), [] as [u16; 0]);
+    let read = "for (uint32 v in bp.opts[small_opt].values) { c.count += v; } c.count += bp.opts[small_opt].values[3];";
+    assert_eq!(errors_of(&program, add, read), [] as [u16; 0]);
+    let wrong = [
+        (add, codes::ARGUMENT_COUNT),
+        ("list<uint32, 3> l; bp.opts.add(small_opt(1, l));", codes::TYPE_MISMATCH),
+        ("c.count = bp.opts[small_opt].values[4];", codes::INDEX_OUTSIDE),
+        ("bp.opts[small_opt].values.add(1);", codes::OPTION_ASSIGNED),
+    ];
+    for (new, code) in wrong {
+        assert_eq!(errors_of(&program, add, new), [code], "{new}");
+    }
+}
+
+#[test]
 fn padding_is_an_octet() {
     assert_eq!(errors("list<option_u", "uint8 pad = 256; list<option_u"), [codes::LITERAL_RANGE]);
 }

@@ -97,7 +97,8 @@ fn blueprint(program: &Program, def: &BlueprintDef, words: Words<'_>) -> String 
     for opt in def.options.iter().flat_map(|list| &program.opt_lists[list.index()].members) {
         let opt = &program.opts[opt.index()];
         let there = words.next() == Some(1);
-        let fields = named(program, opt.fields.iter().map(|f| (f.name.as_str(), &f.ty)), &mut *words);
+        let types: Vec<_> = opt.all_fields().collect();
+        let fields = named(program, types.iter().map(|(name, ty)| (*name, ty)), &mut *words);
         if there {
             let _ = write!(text, ", {}={fields}", opt.name);
         }

@@ -220,7 +220,7 @@ fn blueprint(program: &Program, def: &BlueprintDef, words: &mut dyn Iterator<Ite
         let opt = &program.opts[opt.index()];
         let there = words.next() == Some(1);
         let fields: Value =
-            opt.fields.iter().map(|f| (f.name.clone(), value(program, &f.ty, &mut *words))).collect();
+            opt.all_fields().map(|(name, ty)| (name.to_owned(), value(program, &ty, &mut *words))).collect();
         if there {
             options[opt.name.as_str()] = fields;
         }

@@ -188,6 +188,29 @@ impl Emitter<'_> {
         }
     }
 
+    /// The value that is in `v` from this bit upwards, as `flat` puts it there.
+    fn of_bits(&mut self, ty: &Ty, at: u32) -> String {
+        let (name, bits) = (self.ty(ty), self.shapes.width(ty));
+        match ty {
+            Ty::List(of, n, _) => {
+                let each = self.shapes.width(of);
+                let items: Vec<_> = (0..*n).map(|i| self.of_bits(of, at + i * each)).collect();
+                let len = format!("v[{} +: u32]", at + n * each);
+                format!("{name} {{ len: {len}, items: [{}] }}", items.join(", "))
+            }
+            Ty::Struct(id) => {
+                let mut left = at + bits;
+                let mut fields = Vec::new();
+                for field in &self.program.structs[id.index()].fields {
+                    left -= self.shapes.width(&field.ty);
+                    fields.push(format!("{}: {}", variable(&field.name), self.of_bits(&field.ty, left)));
+                }
+                format!("{name} {{ {} }}", fields.join(", "))
+            }
+            _ => format!("v[{at} +: uN[{bits}]] as {name}"),
+        }
+    }
+
     /// The function that makes a blueprint of its bits.
     fn unflat(&mut self, bp: BpId, ty: &str) -> String {
         let all = parts(self.program, &Ty::Blueprint(bp)).unwrap_or_default();
@@ -198,8 +221,7 @@ impl Emitter<'_> {
             if let PartTy::Is(of) = &part.ty {
                 let bits = self.shapes.width(of);
                 left -= bits;
-                let of = self.ty(of);
-                set.push(format!("{}: v[{left} +: uN[{bits}]] as {of}", variable(&part.name)));
+                set.push(format!("{}: {}", variable(&part.name), self.of_bits(of, left)));
             }
         }
         format!(

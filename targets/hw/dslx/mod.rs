@@ -13,6 +13,7 @@ mod init;
 mod issue;
 mod lists;
 mod names;
+mod option_elements;
 mod options;
 mod packets;
 mod parser;

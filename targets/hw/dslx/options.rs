@@ -7,6 +7,7 @@ use carrick_ir::{BpId, Ty};
 
 use super::emitter::{Emitted, Emitter};
 use super::names::variable;
+use super::option_elements::{lengths, list_name};
 use super::packets::{OPTIONS, most_options};
 use super::shape::{options, scalar};
 
@@ -20,7 +21,7 @@ impl Emitter<'_> {
         let (mut single, mut right, mut sets) = (Vec::new(), Vec::new(), String::new());
         for opt in &members {
             let name = variable(&opt.name);
-            if opt.len == 1 {
+            if opt.len == 1 && opt.list.is_none() {
                 single.push(format!("kind == u8:{}", opt.kind));
                 let _ = writeln!(
                     sets,
@@ -29,7 +30,8 @@ impl Emitter<'_> {
                 );
                 continue;
             }
-            right.push((opt.kind, opt.len));
+            let lens = lengths(program, opt);
+            right.extend(lens.iter().map(|len| (opt.kind, *len)));
             let mut fields = vec![format!("{name}: u1:1")];
             let mut at = 16;
             for field in &opt.fields {
@@ -38,11 +40,14 @@ impl Emitter<'_> {
                 fields.push(format!("{}_{}: part<u32:{at}, u32:{bits}>(o) as {of}", opt.name, field.name));
                 at += bits;
             }
+            fields.extend(opt.list.as_ref().map(|list| self.read_elements(opt, list, at)));
+            // One with a list has one of its lengths if it is not broken.
+            let size =
+                if opt.list.is_none() { format!(" && size == u16:{}", opt.len) } else { String::new() };
             let _ = writeln!(
                 sets,
-                "            let bp = if kind == u8:{} && size == u16:{} && !broken {{ {ty} {{ {}, ..bp }} }} else {{ bp }};",
+                "            let bp = if kind == u8:{}{size} && !broken {{ {ty} {{ {}, ..bp }} }} else {{ bp }};",
                 opt.kind,
-                opt.len,
                 fields.join(", ")
             );
         }
@@ -84,23 +89,33 @@ impl Emitter<'_> {
             variable(&def.name)
         );
         for opt in options(program, def) {
-            let len = u32::from(opt.len);
+            let (len, listed) = (u32::from(opt.len), opt.most_listed(program));
+            let all = match &opt.list {
+                Some(list) => {
+                    let count = format!("bp.{}.len as u16", list_name(opt, list));
+                    format!("(u16:{len} + ({count}) * u16:{})", list.octets(program))
+                }
+                None => format!("u16:{len}"),
+            };
             let mut octets: Vec<String> = (1..align).map(|_| format!("u8:{}", list.pad)).collect();
             octets.push(format!("u8:{}", opt.kind));
-            if len > 1 {
+            if opt.list.is_some() {
+                octets.push(format!("({all} as u8)"));
+            } else if len > 1 {
                 octets.push(format!("u8:{len}"));
             }
             for field in &opt.fields {
                 let width = scalar(program, &field.ty).0.next_multiple_of(8);
                 octets.push(format!("(bp.{}_{} as uN[{width}])", opt.name, field.name));
             }
-            let chunk = (len + align - 1) * 8;
+            octets.extend(opt.list.iter().flat_map(|list| self.write_elements(opt, list)));
+            let chunk = (len + listed + align - 1) * 8;
             let _ = write!(
                 text,
-                "    let (len, all) = if bp.{} {{\n        let pad = (u16:0 - len - u16:{len}) & u16:{};\n        \
+                "    let (len, all) = if bp.{} {{\n        let pad = (u16:0 - len - {all}) & u16:{};\n        \
                  let octets = ({}) << ((u16:{} - pad) as u32 * u32:8);\n        \
                  let first = (octets as uN[{bits}]) << u32:{};\n        \
-                 (len + pad + u16:{len}, all | (first >> ((len as u32) * u32:8)))\n    }} else {{ (len, all) }};\n",
+                 (len + pad + {all}, all | (first >> ((len as u32) * u32:8)))\n    }} else {{ (len, all) }};\n",
                 variable(&opt.name),
                 align - 1,
                 octets.join(" ++ "),

@@ -52,7 +52,8 @@ impl Packets {
 /// The most bytes that options of a packet take.
 pub fn most_options(program: &Program, bp: &BlueprintDef) -> u32 {
     let Some(list) = bp.options.map(|list| &program.opt_lists[list.index()]) else { return 0 };
-    let each = list.members.iter().map(|opt| u32::from(program.opts[opt.index()].len) + list.align - 1);
+    let members = list.members.iter().map(|opt| &program.opts[opt.index()]);
+    let each = members.map(|opt| u32::from(opt.len) + opt.most_listed(program) + list.align - 1);
     each.sum::<u32>().next_multiple_of(list.align)
 }
 

@@ -102,7 +102,7 @@ fn of_blueprint(program: &Program, bp: &BlueprintDef) -> Vec<Part> {
     parts.extend(bp.fields.iter().map(|f| part(f.name.clone(), f.ty.clone())));
     for opt in options(program, bp) {
         parts.push(part(opt.name.clone(), Ty::Bool));
-        parts.extend(opt.fields.iter().map(|f| part(format!("{}_{}", opt.name, f.name), f.ty.clone())));
+        parts.extend(opt.all_fields().map(|(name, ty)| part(format!("{}_{name}", opt.name), ty)));
     }
     parts.push(Part { name: "payload_".into(), ty: PartTy::Payload });
     parts

@@ -343,6 +343,11 @@ impl Emitter<'_> {
                     };
                     set.push(format!("{}_{}: {value}", opt.name, field.name));
                 }
+                if let (Some(list), [arg]) = (&opt.list, args.as_slice()) {
+                    let value = self.expr(arg, scope)?;
+                    set[0] = format!("{}: ({value}).len >= u32:{}", variable(&opt.name), list.least);
+                    set.push(format!("{}_{}: {value}", opt.name, list.name));
+                }
                 (*bp, format!("{} {{ {}, ..{} }}", self.of_local(*bp, body), set.join(", "), body.name(*bp)))
             }
             StmtKind::SetPayloadOf { .. } => return unsupported("the payload of another context", loc),

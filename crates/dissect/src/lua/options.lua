@@ -4,9 +4,17 @@ function Reader:option(known, options, len)
   self.into = self:add(known.name, begin, len)
   local found = options[known.name]
   found.valid = true
-  local fine = known.read(self, found)
+  local fine = known.read(self, found, len)
   self.into, self.at = list, begin + len
   return fine
+end
+
+-- The elements in the octets from `first` on, each read by `element`; nil if there cannot be so many.
+function Reader:elements(first, octets, size, least, most, element)
+  if octets % size ~= 0 or octets < least * size or octets > most * size then return nil end
+  local list = {}
+  for i = 0, octets / size - 1 do list[i + 1] = element((first + i * size) * 8) end
+  return list
 end
 
 function Reader:unknown_option(kind, len)
@@ -31,7 +39,7 @@ function Reader:short_options(known, options, to)
       if not option then
         if known_kind then return false end
         self:unknown_option(kind, len)
-      elseif len ~= option.len then
+      elseif option.len and len ~= option.len then
         return false
       else
         self:option(option, options, len)

@@ -30,7 +30,7 @@ const HEADER_MAX: u32 = 256;
 /// Bytes of the longest run of fields that are there together, or not, or move with what is before them.
 const PART_MAX: u32 = 64;
 /// Bytes of the longest option.
-const OPTION_MAX: u8 = 64;
+const OPTION_MAX: u32 = 64;
 
 /// The first thing of a program that no program in the kernel can be made of.
 pub fn unsupported(program: &Program) -> Option<Unsupported> {
@@ -84,7 +84,9 @@ fn blueprint(program: &Program) -> Option<Unsupported> {
 }
 
 fn types(program: &Program) -> Option<Unsupported> {
-    if let Some(opt) = program.opts.iter().find(|opt| opt.len > OPTION_MAX) {
+    if let Some(opt) =
+        program.opts.iter().find(|opt| u32::from(opt.len) + opt.most_listed(program) > OPTION_MAX)
+    {
         return Some(Unsupported::of("an option of more than 64 bytes", &opt.name));
     }
     None

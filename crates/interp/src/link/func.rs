@@ -2,8 +2,8 @@
 //! Functions and their statements.
 
 use carrick_ir::{
-    Arg as IrArg, Block, CtxId, Expr, FuncId, Function, Instr, LocalId, Order, Place as IrPlace, RuleId,
-    Stmt, StmtKind, TimerId, Ty,
+    Arg as IrArg, Block, CtxId, Expr, FuncId, Function, Instr, LocalId, OptId, Order, Place as IrPlace,
+    RuleId, Stmt, StmtKind, TimerId, Ty,
 };
 
 use super::Linker;
@@ -174,21 +174,33 @@ impl Linker<'_> {
             }
             StmtKind::Extract { bp } => St::Extract(self.blueprint_of(*bp, frame)?.0 as u32, own(bp)),
             StmtKind::FrameAdd { bp, frame: added } => self.frame_add(*bp, *added, frame)?,
-            StmtKind::OptAdd { bp, opt, args } => {
-                let cell = own(bp) + self.layout.blueprints[self.blueprint_of(*bp, frame)?.0].option(*opt)?;
-                let mut args = args.iter();
-                let mut parts = vec![Ex::Lit(1)];
-                for field in &self.program.opts[opt.index()].fields {
-                    parts.push(match field.fixed {
-                        Some(value) => Ex::Lit(value),
-                        None => expr(args.next().ok_or("an option with too few fields")?)?,
-                    });
-                }
-                let place = Place { root: Root::Frame, offset: cell, indices: Vec::new() };
-                St::Put(Box::new((place, Value::Parts(parts.into_boxed_slice()))))
-            }
+            StmtKind::OptAdd { bp, opt, args } => self.option_add(*bp, *opt, args, frame)?,
             kind => self.payload_stmt(kind, frame)?,
         })
+    }
+
+    /// `bp.opts.add(an_option(...))`.
+    fn option_add(&self, bp: LocalId, opt: OptId, args: &[Expr], frame: &Frame) -> Result<St, String> {
+        let few = "an option with too few fields";
+        let (of, at) = self.blueprint_of(bp, frame)?;
+        let cell = at + self.layout.blueprints[of].option(opt)?;
+        let def = &self.program.opts[opt.index()];
+        let mut args = args.iter();
+        let mut parts = vec![Ex::Lit(1)];
+        for field in &def.fields {
+            parts.push(match field.fixed {
+                Some(value) => Ex::Lit(value),
+                None => self.expr(args.next().ok_or(few)?, frame)?,
+            });
+        }
+        let elements = cell + parts.len() as u32;
+        let parts = Value::Parts(parts.into_boxed_slice());
+        let Some(list) = &def.list else {
+            let place = Place { root: Root::Frame, offset: cell, indices: Vec::new() };
+            return Ok(St::Put(Box::new((place, parts))));
+        };
+        let (least, list) = (list.least, self.value(args.next().ok_or(few)?, frame)?);
+        Ok(St::OptAdd(Box::new(OptAdd { cell, parts, elements, list, least })))
     }
 
     /// `bp.payload = data(...)`.

@@ -22,7 +22,7 @@ use crate::coalesce::CoalesceCode;
 use crate::code::*;
 use crate::debug::{Site, sites};
 use crate::layout::*;
-pub(crate) use wire::{Blueprint, FieldKind, NetCells, OptCode, OptionList, WireField};
+pub(crate) use wire::{Blueprint, ElementsCode, FieldKind, NetCells, OptCode, OptionList, WireField};
 
 /// Cells at the memory's beginning, for what is evaluated outside functions.
 pub(crate) const HEADER_LEN_CELL: u32 = 0;

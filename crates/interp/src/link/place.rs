@@ -101,7 +101,8 @@ impl Linker<'_> {
         Ok(match proj {
             Proj::Field(i) => (layout.fields + i, self.program.blueprints[bp].fields[*i as usize].ty.clone()),
             Proj::OptField(opt, i) => {
-                let ty = self.program.opts[opt.index()].fields[*i as usize].ty.clone();
+                let (_, ty) =
+                    self.program.opts[opt.index()].field(*i as usize).ok_or("an option has no such field")?;
                 (layout.option(*opt)? + 1 + i, ty)
             }
             Proj::PayloadLen => (layout.payload + PAYLOAD_LEN, Ty::Bytes),

@@ -106,6 +106,20 @@ pub(crate) struct OptCode {
     pub cell: u32,
     /// type, bytes; of a variable-length integer 0
     pub fields: Vec<(Ty, usize)>,
+    /// behind the fields, up to the end of the option
+    pub list: Option<ElementsCode>,
+}
+
+/// The list of an option: its number of elements, then their integers, one a cell.
+#[derive(Debug)]
+pub(crate) struct ElementsCode {
+    pub cell: u32,
+    pub least: usize,
+    pub most: usize,
+    /// type and bytes of each integer of an element
+    pub parts: Vec<(Ty, usize)>,
+    /// bytes of an element
+    pub octets: usize,
 }
 
 impl Linker<'_> {
@@ -220,11 +234,25 @@ impl Linker<'_> {
                 .iter()
                 .map(|f| (f.ty.clone(), if f.varint { 0 } else { self.enum_octets(&f.ty, octets) }))
                 .collect();
-            let wanted = if opt.len == 1 { 1 } else { 2 + fields.iter().map(|(_, n)| n).sum::<usize>() };
+            let wanted = if opt.len == 1 && opt.list.is_none() {
+                1
+            } else {
+                2 + fields.iter().map(|(_, n)| n).sum::<usize>()
+            };
             if opt.wide.is_none() && wanted != usize::from(opt.len) {
                 return Err(format!("the fields of `{}` do not fill its length", opt.name));
             }
-            members.push(OptCode { kind: opt.kind, len: opt.len, wide: opt.wide, cell, fields });
+            let list = opt.list.as_ref().map(|list| {
+                let parts = list.parts(self.program).into_iter();
+                ElementsCode {
+                    cell: cell + 1 + fields.len() as u32,
+                    least: list.least as usize,
+                    most: list.most as usize,
+                    parts: parts.map(|(_, ty)| (ty.clone(), octets(ty))).collect(),
+                    octets: list.octets(self.program) as usize,
+                }
+            });
+            members.push(OptCode { kind: opt.kind, len: opt.len, wide: opt.wide, cell, fields, list });
         }
         let len = self.expr(&def.len, Outside::Header(bp))?;
         Ok(OptionList { len, align: def.align.max(1) as usize, pad: def.pad, members })

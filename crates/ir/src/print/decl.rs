@@ -191,7 +191,7 @@ impl<'p> Printer<'p> {
     }
 
     fn opt(&mut self, def: &OptDef) {
-        let fields: Vec<String> = def
+        let mut fields: Vec<String> = def
             .fields
             .iter()
             .map(|f| {
@@ -200,11 +200,15 @@ impl<'p> Printer<'p> {
                 format!("{}: {}{varint}{}", f.name, self.ty(&f.ty), fixed.unwrap_or_default())
             })
             .collect();
+        fields.extend(
+            def.list.as_ref().map(|l| format!("{}: {} of {} or more", l.name, self.ty(&l.ty()), l.least)),
+        );
         if let Some(kind) = def.wide {
             return self.line(&format!("opt {}: wide kind {kind} ({})", def.name, fields.join(", ")));
         }
+        let more = if def.list.is_some() { " and more" } else { "" };
         self.line(&format!(
-            "opt {}: kind {}, {} octets ({})",
+            "opt {}: kind {}, {} octets{more} ({})",
             def.name,
             def.kind,
             def.len,

@@ -121,9 +121,9 @@ impl Printer<'_> {
                 (format!(".net.{}", name(&p.net_header.fields, *at as usize, |f| &f.name)), None)
             }
             Proj::OptField(opt, at) => {
-                let field =
-                    p.opts.get(opt.index()).map_or("?", |o| name(&o.fields, *at as usize, |f| &f.name));
-                (format!("[{}].{field}", self.opt_name(*opt)), None)
+                let field = p.opts.get(opt.index()).and_then(|o| o.field(*at as usize));
+                let (field, ty) = field.map_or(("?", None), |(name, ty)| (name, Some(ty)));
+                (format!("[{}].{field}", self.opt_name(*opt)), ty)
             }
             Proj::PayloadLen => (".payload.len".to_owned(), None),
             Proj::PayloadAddr => (".payload.addr".to_owned(), None),

@@ -6,8 +6,8 @@ use crate::crc::NET_OCTETS;
 use crate::part::VARINT_MAX;
 use crate::{
     BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, EventId, EventKind,
-    FieldDef, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_INPUTS, NetLayer, OptField, Policy,
-    SchedBlock, SchedInput, SchedInputs, Schedule, SegRule, Shared, Ty, arith,
+    FieldDef, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_INPUTS, NetLayer, OptDef, OptElements,
+    OptField, Policy, SchedBlock, SchedInput, SchedInputs, Schedule, SegRule, Shared, Ty, arith,
 };
 
 impl<'p> Check<'p> {
@@ -138,6 +138,17 @@ impl<'p> Check<'p> {
         }
     }
 
+    fn opt_elements(&mut self, def: &OptDef, list: &OptElements) {
+        self.ty(&list.ty());
+        let parts = list.parts(self.program);
+        let whole = parts.iter().all(|(_, ty)| matches!(ty, Ty::Int { .. } | Ty::Seq32));
+        self.must(whole && !parts.is_empty(), "an element that is not made of integers");
+        self.must(list.least <= list.most, "an impossible number of elements");
+        let longest = list.most_octets(self.program).saturating_add(u32::from(def.len));
+        let limit = if def.wide.is_some() { u16::MAX.into() } else { u8::MAX.into() };
+        self.must(longest <= limit, "its elements do not fit its length");
+    }
+
     fn headers(&mut self) {
         let p = self.program;
         self.at("net_header", &p.net_header.name);
@@ -149,6 +160,9 @@ impl<'p> Check<'p> {
         }
         for def in &p.opts {
             self.at("opt", &def.name);
+            if let Some(list) = &def.list {
+                self.opt_elements(def, list);
+            }
             let bits: u32 = def.fields.iter().map(|f| arith::shape(&f.ty).0).sum();
             if let Some(kind) = def.wide {
                 let wide = |f: &OptField| !f.varint || f.ty == Ty::U64;
@@ -156,7 +170,7 @@ impl<'p> Check<'p> {
                 continue;
             }
             self.must(!def.fields.iter().any(|f| f.varint), "a field of variable length");
-            let head = if def.len == 1 { 8 } else { 16 };
+            let head = if def.len == 1 && def.list.is_none() { 8 } else { 16 };
             self.must(bits + head == 8 * u32::from(def.len), "its fields do not take its length");
         }
         for (index, def) in p.opt_lists.iter().enumerate() {

@@ -3,7 +3,7 @@
 
 use super::check::{Check, Scope};
 use crate::{
-    BlueprintDef, BpId, ContextDef, CtxId, EventKind, Expr, Instr, LocalId, Opcode, Operand, RuleId,
+    BlueprintDef, BpId, ContextDef, CtxId, EventKind, Expr, Instr, LocalId, Opcode, Operand, OptDef, RuleId,
     StmtKind, TimerId, Ty,
 };
 
@@ -187,10 +187,9 @@ impl<'p> Check<'p> {
             }
             StmtKind::OptAdd { bp, opt, args } => {
                 self.option(*bp, *opt);
-                let fields = self.program.opts.get(opt.index()).map_or(&[][..], |o| &o.fields);
-                let free: Vec<&Ty> = fields.iter().filter(|f| f.fixed.is_none()).map(|f| &f.ty).collect();
-                self.must(args.len() == free.len(), "another number of values");
-                for (arg, ty) in args.iter().zip(free) {
+                let given = self.program.opts.get(opt.index()).map_or_else(Vec::new, OptDef::given);
+                self.must(args.len() == given.len(), "another number of values");
+                for (arg, ty) in args.iter().zip(&given) {
                     self.expr_of(arg, ty, "a value of an option");
                 }
             }

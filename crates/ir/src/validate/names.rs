@@ -60,6 +60,7 @@ fn names(p: &Program) -> Vec<&str> {
     }
     all.extend(p.net_header.fields.iter().map(|f| &f.name));
     all.extend(p.opts.iter().flat_map(|d| d.fields.iter().map(|f| &f.name).chain([&d.name])));
+    all.extend(p.opts.iter().filter_map(|d| d.list.as_ref().map(|list| &list.name)));
     all.extend(p.opt_lists.iter().map(|d| &d.name));
     for def in &p.blueprints {
         all.extend(def.fields.iter().map(|f| &f.name).chain(def.groups.iter().map(|g| &g.name)));

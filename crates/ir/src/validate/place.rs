@@ -64,8 +64,8 @@ impl Check<'_> {
             }
             (Ty::Blueprint(bp), Proj::OptField(opt, at)) => {
                 let list = p.opt_lists.get(p.blueprints.get(bp.index())?.options?.index())?;
-                let field = p.opts.get(opt.index())?.fields.get(*at as usize)?;
-                list.members.contains(opt).then(|| field.ty.clone())
+                let (_, ty) = p.opts.get(opt.index())?.field(*at as usize)?;
+                list.members.contains(opt).then_some(ty)
             }
             (Ty::Blueprint(_), Proj::PayloadLen) => Some(Ty::Bytes),
             (Ty::Blueprint(_), Proj::PayloadAddr) => Some(Ty::Addr),

@@ -43,7 +43,11 @@ pub const DECLARATIONS: &[Word] = &[
         "net_header ipv4 { T field = value; }",
         "The fields of the network header that a parser reads and a packet sets.",
     ),
-    word("opt_t", "opt_t O { uint8 kind = 2; uint8 len = 4; T field; }", "An option of a header."),
+    word(
+        "opt_t",
+        "opt_t O { uint8 kind = 2; uint8 len = 4; T field; }",
+        "An option of a header. Its last field may be a list.",
+    ),
     word("opt_union", "opt_union U { option, ... }", "The options that a list may hold."),
     word("opt_list", "opt_list L { bytes len = ...; list<U, N> opts; }", "A list of options in a header."),
     word("frame_union", "frame_union U { frame, ... }", "The frames that a packet may hold."),

@@ -149,8 +149,7 @@ impl Body<'_, '_> {
             Def::Opt(opt) if members.contains(&opt) => Some(opt),
             _ => None,
         })?;
-        let fields = self.cx.program.opts[opt.index()].fields.clone();
-        let wanted: Vec<Ty> = fields.into_iter().filter(|f| f.fixed.is_none()).map(|f| f.ty).collect();
+        let wanted = self.cx.program.opts[opt.index()].given();
         self.count(args, wanted.len(), arg.span)?;
         let typed: Vec<_> = args.iter().zip(wanted).map(|(e, ty)| (e, Some(ty))).collect();
         let args = self.arguments(&typed)?;

@@ -208,15 +208,14 @@ impl Body<'_, '_> {
                 self.place_field(place, field, is_key.then_some(SORTED))
             }
             Node::Option(bp, opt) => {
-                let fields = self.cx.program.opts[opt.index()].fields.clone();
-                match fields.iter().position(|f| f.name == field.name) {
-                    Some(at) => {
+                let def = self.cx.program.opts[opt.index()].clone();
+                match def.all_fields().enumerate().find(|(_, (name, _))| *name == field.name) {
+                    Some((at, (_, ty))) => {
                         let path = vec![Proj::OptField(opt, at as u32)];
-                        let place = ir::Place { root: bp, path, ty: fields[at].ty.clone() };
-                        Some(Node::ReadOnly(place, OPTION))
+                        Some(Node::ReadOnly(ir::Place { root: bp, path, ty }, OPTION))
                     }
                     None => {
-                        self.unknown_field(&field.name, field.span, fields.iter().map(|f| f.name.as_str()))
+                        self.unknown_field(&field.name, field.span, def.all_fields().map(|(name, _)| name))
                     }
                 }
             }
