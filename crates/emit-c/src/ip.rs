@@ -16,6 +16,8 @@ pub struct Ip {
     pub destination: &'static str,
     pub total: &'static str,
     pub pseudo: &'static str,
+    /// what is quoted in a report: the header that declares the struct, for the kernel, and the struct
+    pub quoted_include: &'static str,
     pub quoted: &'static str,
     pub report_parse: &'static str,
     /// the member of a configuration that is the core's address
@@ -35,6 +37,7 @@ const IPV4: Ip = Ip {
     destination: "carrick_ip_destination",
     total: "carrick_load16(octets + 2)",
     pseudo: "carrick_sum_pseudo",
+    quoted_include: "quoted",
     quoted: "struct carrick_quoted",
     report_parse: "carrick_report_parse",
     configured: "address",
@@ -43,7 +46,7 @@ const IPV4: Ip = Ip {
 };
 
 const IPV6: Ip = Ip {
-    include: "ipv6",
+    include: "ip6",
     report_include: "report6",
     header_len: "CARRICK_IP6_HEADER",
     header: "struct carrick_ip6",
@@ -52,6 +55,7 @@ const IPV6: Ip = Ip {
     destination: "carrick_ip6_destination",
     total: "carrick_ip6_total(octets)",
     pseudo: "carrick_sum_pseudo6",
+    quoted_include: "quoted6",
     quoted: "struct carrick_quoted6",
     report_parse: "carrick_report6_parse",
     configured: "address6",

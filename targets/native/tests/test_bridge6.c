@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "carrick/bridge.h"
-#include "carrick/ipv6.h"
+#include "carrick/ip6.h"
 #include "carrick/report6.h"
 #include "carrick/store.h"
 #include "tests/check.h"

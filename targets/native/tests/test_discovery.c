@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Neighbour discovery and echo over IPv6, and what waits for a neighbour. */
-#include "carrick/ipv6.h"
+#include "carrick/ip6.h"
 #include "carrick/net.h"
 #include "tests/check.h"
 
