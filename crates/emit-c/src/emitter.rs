@@ -41,6 +41,11 @@ impl Emitter<'_> {
         ip::ip(self.p)
     }
 
+    /// Whether addresses have 16 bytes.
+    pub fn over_ipv6(&self) -> bool {
+        self.p.net_header.layer == NetLayer::Ipv6
+    }
+
     /// Whether packets have a network header.
     pub fn has_net(&self) -> bool {
         self.p.net_header.layer != NetLayer::Link

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! By what an application's handle is known to the program: the id of its instance.
 
-use carrick_ir::{ContextDef, IdDef};
+use carrick_ir::{ContextDef, IdDef, Ty};
 
 use crate::Emitter;
 use crate::names::leaves;
@@ -9,12 +9,21 @@ use crate::names::leaves;
 /// As many as a host takes: CARRICK_ID_PARTS.
 const PARTS: usize = 16;
 
-impl Emitter<'_> {
+/// A part of an id, as a host takes it; an address of IPv6 is two.
+pub struct IdPart<'p> {
+    /// its name in the program
+    pub name: &'p str,
+    /// C for where it is in the id
+    pub path: String,
+    pub ty: &'p Ty,
+}
+
+impl<'p> Emitter<'p> {
     /// `identify` of the table.
     pub(crate) fn identity(&mut self) {
         for id in self.p.ids.iter().filter(|id| !id.parts.is_empty()) {
             let names: Vec<String> =
-                self.identity_parts(id).iter().map(|(name, _)| format!("\"{name}\"")).collect();
+                self.identity_parts(id).iter().map(|part| format!("\"{}\"", part.name)).collect();
             self.w.line(format!(
                 "CARRICK_UNUSED static const char *const {}_parts[] = {{{}}};",
                 self.names.own(&id.name),
@@ -37,10 +46,11 @@ impl Emitter<'_> {
         self.w.end();
     }
 
-    /// The parts that a host takes: the name of each in the program, and C for where it is in the id.
-    fn identity_parts(&self, id: &IdDef) -> Vec<(String, String)> {
+    /// The parts that a host takes.
+    pub(crate) fn identity_parts(&self, id: &'p IdDef) -> Vec<IdPart<'p>> {
         let parts = id.parts.iter().flat_map(|part| {
-            leaves(self.p, std::slice::from_ref(part)).into_iter().map(|(path, _)| (part.name.clone(), path))
+            let leaves = leaves(self.p, std::slice::from_ref(part)).into_iter();
+            leaves.map(|(path, ty)| IdPart { name: &part.name, path, ty })
         });
         parts.take(PARTS).collect()
     }
@@ -58,8 +68,8 @@ impl Emitter<'_> {
             self.w.line(format!("out->names = {}_parts;", self.names.own(&id.name)));
             let parts = self.identity_parts(id);
             self.w.line(format!("out->count = {};", parts.len()));
-            for (n, (_, part)) in parts.iter().enumerate() {
-                self.w.line(format!("out->parts[{n}] = (uint64_t)c->id__.{part};"));
+            for (n, part) in parts.iter().enumerate() {
+                self.w.line(format!("out->parts[{n}] = (uint64_t)c->id__.{};", part.path));
             }
         }
         self.w.line("return c != NULL;");

@@ -19,6 +19,7 @@ mod core_struct;
 mod crc;
 mod emitter;
 mod expr;
+mod flow;
 mod frame;
 mod framed;
 mod header;

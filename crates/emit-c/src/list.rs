@@ -133,7 +133,9 @@ impl Emitter<'_> {
         let (ty, at) = (self.names.ctype(element), self.bounded("index".into(), n));
         let zero = if element.is_scalar() { self.literal(0, element) } else { format!("({ty}){{0}}") };
         let get = get_name(list);
-        self.w.open(format!("static inline {ty} {get}(const struct {list} *l, uint32_t index) {{"));
+        // What reads an element in place does not call it.
+        let unused = if self.over_ipv6() { "CARRICK_UNUSED " } else { "" };
+        self.w.open(format!("{unused}static inline {ty} {get}(const struct {list} *l, uint32_t index) {{"));
         self.w.end_with(format!("return index < l->len ? l->items[{at}] : {zero};"));
     }
 

@@ -33,7 +33,7 @@ impl Emitter<'_> {
     /// In the kernel, of a processor's core: what is reported.
     pub(crate) fn report_members(&mut self) {
         if self.p.report_parser.is_some() {
-            self.w.line("struct carrick_quoted quoted;");
+            self.w.line(format!("{} quoted;", self.ip().quoted));
             self.w.line("bool reported; /* what came is a report */");
         }
     }

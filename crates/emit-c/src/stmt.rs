@@ -102,8 +102,11 @@ impl<'p> Emitter<'p> {
                 self.line(stmt, format!("CARRICK_CLAIM({cond}, {failed}(core, chain, {claim}));"));
             }
             StmtKind::SetFlowId { event, id } => {
-                let text = format!("{}.flow__ = {};", self.local(*event), self.value(id));
-                self.line(stmt, text);
+                let flow = format!("{}.flow__", self.local(*event));
+                if !self.id_in_place(stmt, &flow, id) {
+                    let text = format!("{flow} = {};", self.value(id));
+                    self.line(stmt, text);
+                }
             }
             StmtKind::Extract { bp } => self.extract(stmt, *bp),
             StmtKind::SetPayload { bp, ctx, offset, len, mss } => {

@@ -109,6 +109,7 @@ impl Emitter<'_> {
                 self.w.close("}");
             }
         }
+        self.pointers_are_asked(chain);
         for global in &chain.globals {
             let def = &self.p.contexts[global.index()];
             let (ty, at) = (self.names.declared(&def.name), self.instance(*global));
@@ -118,6 +119,19 @@ impl Emitter<'_> {
             taken.push(*global);
         }
         taken
+    }
+
+    /// The compiler forgets how it found the contexts: it would keep which are there as a number, which the verifier does not
+    /// connect with the pointers.
+    fn pointers_are_asked(&mut self, chain: &Chain) {
+        if !self.over_ipv6() || chain.context.is_none() {
+            return;
+        }
+        self.w.line("CARRICK_BARRIER_VAR(c);");
+        for shared in &chain.shared {
+            let at = self.instance(shared.context);
+            self.w.line(format!("CARRICK_BARRIER_VAR({at});"));
+        }
     }
 
     fn release_contexts(&mut self, chain: &Chain, taken: &[ir::CtxId]) {

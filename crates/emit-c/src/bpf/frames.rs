@@ -67,11 +67,12 @@ impl<'p> Emitter<'p> {
     }
 
     /// The frames. Of those at one level of calls one is in use at a time, since functions never
-    /// call one at their own level: they share a place.
+    /// call one at their own level: they share a place. The first level comes last: event processors make whole instances
+    /// there, and an instruction's offset, 32 KiB at most, reaches all that is before them.
     fn function_frames(&mut self) {
         let levels = depth::levels(self.p);
         self.w.open(format!("struct {} {{", self.names.own("frames")));
-        for level in 0..=levels.iter().copied().max().unwrap_or(0) {
+        for level in (0..=levels.iter().copied().max().unwrap_or(0)).rev() {
             self.w.open("union {");
             self.w.line("uint8_t nothing;");
             let here =
@@ -235,6 +236,8 @@ impl<'p> Emitter<'p> {
                 let text = format!("{name} = {};", self.value(value));
                 return self.line(stmt, text);
             }
+            Some(value) if self.id_in_place(stmt, &name, value) => return,
+            Some(value) if self.element_in_place(stmt, &name, value) => return,
             Some(value) => {
                 let text = format!("CARRICK_COPY(&{name}, {});", self.record_at(value));
                 return self.line(stmt, text);

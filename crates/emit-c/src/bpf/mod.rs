@@ -12,6 +12,7 @@ mod dialect;
 mod framed;
 mod frames;
 mod host_request;
+mod keys;
 mod loops;
 mod middlebox;
 mod out;
@@ -59,6 +60,9 @@ impl Emitter<'_> {
         if self.p.interface.as_ref().is_some_and(Interface::takes_parts) {
             self.w.line("#define CARRICK_STREAM 1");
         }
+        if self.over_ipv6() {
+            self.w.line("#define CARRICK_IPV6 1");
+        }
         self.ranges_kept();
         self.w.line("/* Under which name the headers below find what is generated here. */");
         self.w.line(format!("#define CARRICK_OWN(name) {}##name", self.names.own("")));
@@ -67,7 +71,7 @@ impl Emitter<'_> {
         self.w.line("#include \"carrick/units.h\"");
         self.include_store();
         if self.p.report_parser.is_some() {
-            self.w.line("#include \"carrick/quoted.h\"");
+            self.w.line(format!("#include \"carrick/{}.h\"", self.ip().quoted_include));
         }
         self.include_blocks();
         self.w.blank();

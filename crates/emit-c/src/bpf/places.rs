@@ -4,10 +4,7 @@
 use carrick_ir::{ContextDef, Ty};
 
 use crate::Emitter;
-use crate::names::safe;
 
-/// The parts of an id that a host can see: CARRICK_ID_PARTS.
-const PARTS: usize = 16;
 /// The letters of a part's name that it sees.
 const LETTERS: usize = 31;
 
@@ -30,7 +27,7 @@ impl Emitter<'_> {
     fn place_of(&mut self, ctx: &ContextDef) {
         let ty = format!("struct {}", self.names.declared(&ctx.name));
         let at = |what: &str| format!("__builtin_offsetof({ty}, {what})");
-        let parts = &self.p.ids[ctx.id.index()].parts;
+        let parts = self.identity_parts(&self.p.ids[ctx.id.index()]);
         self.w.open("{");
         self.w.line(format!(".slot = {},", at("slot__")));
         if !ctx.timers.is_empty() {
@@ -38,16 +35,16 @@ impl Emitter<'_> {
             self.w.line(format!(".timer_count = {},", ctx.timers.len()));
         }
         self.w.line(format!(".global = {},", u8::from(ctx.global)));
-        self.w.line(format!(".part_count = {},", parts.len().min(PARTS)));
+        self.w.line(format!(".part_count = {},", parts.len()));
         if !parts.is_empty() {
             self.w.open(".parts = {");
-            for part in parts.iter().take(PARTS) {
-                let name = safe(&part.name);
+            for part in &parts {
+                let path = &part.path;
                 let seen: String = part.name.chars().take(LETTERS).collect();
-                let is_signed = u8::from(matches!(part.ty, Ty::Int { signed: true, .. }));
+                let is_signed = u8::from(matches!(*part.ty, Ty::Int { signed: true, .. }));
                 self.w.line(format!(
-                    "{{{}, sizeof(({ty} *)0)->id__.{name}, {is_signed}, \"{seen}\"}},",
-                    at(&format!("id__.{name}"))
+                    "{{{}, sizeof(({ty} *)0)->id__.{path}, {is_signed}, \"{seen}\"}},",
+                    at(&format!("id__.{path}"))
                 ));
             }
             self.w.close("},");

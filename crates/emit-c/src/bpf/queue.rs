@@ -101,8 +101,8 @@ impl Emitter<'_> {
             if self.gathers() { "!gather && " } else { "" },
             self.names.own("fits")
         ));
-        let longest = self.longest_header(bp);
-        self.w.line(format!("    CARRICK_IP_HEADER + {longest} + payload.len <= core->mtu));"));
+        let headers = format!("{}{}", self.net_and(), self.longest_header(bp));
+        self.w.line(format!("    {headers} + payload.len <= core->mtu));"));
         self.w.line(format!(
             "struct {entry} *e = alone ? &core->entry : {}(&place);",
             self.names.own("reserve")

@@ -5,7 +5,6 @@ use carrick_ir::{self as ir, ContextDef, CtxId, IdId, Instr, StmtKind, fold, wal
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
-use crate::names::safe;
 
 /// How many next hops are known at once.
 const NEXT_HOPS: u32 = 4096;
@@ -24,12 +23,13 @@ impl Emitter<'_> {
         self.w.line("CARRICK_HEAD;");
         self.w.line(format!("struct {} params;", self.names.own("params")));
         self.w.line("uint64_t now, sum; /* sum: of all bytes behind the network header */");
-        self.w.line("struct carrick_ip ip;");
+        self.w.line(format!("{} ip;", self.ip().header));
         self.w.line("uint64_t zero; /* always; the verifier does not know it */");
         self.report_members();
         self.w.line("bool told;     /* what the verifier forgets */");
         self.w.line("uint32_t room; /* bytes of the frame that is there */");
-        self.w.line("uint32_t back; /* the address of whoever sent it; 0: nobody did */");
+        self.w
+            .line(format!("{} back; /* the address of whoever sent it; 0: nobody did */", self.ip().address));
         self.w.line("struct carrick_copy copy;");
         self.w.line(
             "uint32_t frame_len, begin; /* bytes of the frame that came, and where what follows its network header begins */",
@@ -50,6 +50,7 @@ impl Emitter<'_> {
         self.between_members();
         self.raised_members();
         self.kept_member();
+        self.key_member();
         for scratchpad in &self.p.scratchpads {
             self.w.line(format!(
                 "struct {} scratch_{};",
@@ -75,7 +76,7 @@ impl Emitter<'_> {
             "carrick_next_hops",
             "LRU_HASH",
             u64::from(NEXT_HOPS),
-            Some(("uint32_t", "struct carrick_next_hop")),
+            Some((self.ip().address, "struct carrick_next_hop")),
         );
         for (number, ctx) in self.p.contexts.iter().enumerate() {
             let capacity = self.capacity(ctx);
@@ -154,25 +155,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// A key of the index: all bytes of it count, so those between the parts are zero.
-    fn key(&mut self, ctx: &ContextDef) {
-        let id = &self.p.ids[ctx.id.index()];
-        self.w.line(format!("struct {} key;", self.names.declared(&id.name)));
-        self.w.line("memset(&key, 0, sizeof key);");
-        for part in &id.parts {
-            let name = safe(&part.name);
-            self.w.line(format!("key.{name} = id->{name};"));
-        }
-    }
-
     fn found_not_held(&mut self, ctx: &ContextDef, number: usize) {
         let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
         let (id, equal) = (self.names.id(ctx.id), self.names.own(&self.p.ids[ctx.id.index()].name));
         let core = self.core_param();
         self.w.line("/* The instance with this id, held by whoever holds it; NULL if there is none. */");
         self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_find({core}, const struct {id} *id) {{"));
-        self.key(ctx);
-        self.w.line(format!("uint32_t *slot = bpf_map_lookup_elem(&index_{number}, &key);"));
+        let key = self.key(ctx);
+        self.w.line(format!("uint32_t *slot = bpf_map_lookup_elem(&index_{number}, {key});"));
         self.w.line("uint32_t at = slot ? *slot : 0;");
         self.w.line(format!("struct {ty} *c = slot ? bpf_map_lookup_elem(&slots_{number}, &at) : NULL;"));
         self.w.end_with(format!("return c && c->live__ == 1 && {equal}_equal(&c->id__, id) ? c : NULL;"));
@@ -192,8 +182,8 @@ impl Emitter<'_> {
         if ctx.global {
             self.w.line("uint32_t at = 0;");
         } else {
-            self.key(ctx);
-            self.w.line(format!("uint32_t *slot = bpf_map_lookup_elem(&index_{number}, &key);"));
+            let key = self.key(ctx);
+            self.w.line(format!("uint32_t *slot = bpf_map_lookup_elem(&index_{number}, {key});"));
             self.w.line("if (!slot)\n    return NULL;");
             self.w.line("uint32_t at = *slot;");
         }
@@ -252,16 +242,16 @@ impl Emitter<'_> {
         self.w.open(format!(
             "CARRICK_INLINE bool {name}_index({core}, const struct {id} *id, uint32_t slot) {{"
         ));
-        self.key(ctx);
+        let key = self.key(ctx);
         self.w.end_with(format!(
-            "return bpf_map_update_elem(&index_{number}, &key, &slot, CARRICK_BPF_NOEXIST) == 0;"
+            "return bpf_map_update_elem(&index_{number}, {key}, &slot, CARRICK_BPF_NOEXIST) == 0;"
         ));
         self.w.line("/* It is not found by this one any more. */");
         self.w.open(format!(
             "CARRICK_INLINE void {name}_unindex({core}, const struct {id} *id, CARRICK_UNUSED uint32_t slot) {{"
         ));
-        self.key(ctx);
-        self.w.end_with(format!("(void)bpf_map_delete_elem(&index_{number}, &key);"));
+        let key = self.key(ctx);
+        self.w.end_with(format!("(void)bpf_map_delete_elem(&index_{number}, {key});"));
     }
 
     fn remove_from_map(&mut self, ctx: &ContextDef, number: usize) {
