@@ -12,11 +12,11 @@ use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
 use carrick_driver::stack::{LOOK, Stack, StackRecords, Telling};
 use carrick_driver::targets::Run;
-use carrick_driver::{Failure, params};
+use carrick_driver::{Failure, address, params};
 use carrick_ir::{COUNTERS, Program};
 use carrick_xdp_loader::middlebox::INTERFACES;
 use carrick_xdp_loader::rates::Rates;
-use carrick_xdp_loader::{Device, Entry, Link, LoadError, Object, Whole, advice, rates, seed};
+use carrick_xdp_loader::{Device, Entry, Link, LoadError, Object, Traffic, Whole, advice, rates, seed};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -29,7 +29,7 @@ use super::build;
 struct Words {
     /// one, or those of a program in the network
     devices: Vec<String>,
-    address: u32,
+    address: u128,
     settings: Vec<String>,
     rates: Rates,
     /// for the process of the application, or of a program in the network; `None`: there is none
@@ -56,8 +56,8 @@ fn words(args: &[String], program: &Program) -> Result<Words, Failure> {
         match word.as_str() {
             "--port" => words.devices.push(device(value)?),
             "--addr" => {
-                let address = carrick_driver::address::of_host(value).map_err(Failure::Usage)?;
-                words.address = address.into();
+                let address = address::of_host(value, program.net_header.layer).map_err(Failure::Usage)?;
+                words.address = address::number(address);
                 host.extend([word.clone(), value.clone()]);
             }
             "--rate" => written.add(value, false)?,
@@ -274,7 +274,7 @@ fn link(
         return object.attach_between(devices).map(Linked::Between);
     }
     let who = format!("{} (process {})", program.name, std::process::id());
-    let entry = Entry { dispatcher, protocol: program.net_header.protocol, who: &who };
+    let entry = Entry { dispatcher, traffic: Traffic::of(program), who: &who };
     let device = &devices[0];
     object.set_device(device.index).map_err(LoadError::Failed)?;
     object.attach(device, entry).map(Linked::Beside)

@@ -33,7 +33,7 @@ pub fn enable_veth_redirect(net: &Net) {
     enable_veth_redirect_but(net, 0);
 }
 
-/// The same, but for one IPv4 frame in so many on average, which is lost, either way; 0: none is.
+/// The same, but for one IP frame in so many on average, which is lost, either way; 0: none is.
 ///
 /// # Panics
 /// As [`enable_veth_redirect`].

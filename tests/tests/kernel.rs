@@ -4,6 +4,7 @@
 //! Each test that cannot run here says so: without clang, or without the privilege.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::thread;
 
 use carrick_driver::cc::{self, Tracing};
-use carrick_driver::{Choice, Failure, compile_choice, compile_file};
+use carrick_driver::{Choice, Failure, Over, compile_choice, compile_file};
 use carrick_interp::Config;
 use carrick_ir::Program;
 use carrick_sim::Scenario;
@@ -34,6 +35,15 @@ const OPERATIONS: u64 = 600;
 fn fits(path: &Path) -> Option<Arc<Program>> {
     let program = compile_file(path).expect("readable").program.expect("it is right");
     carrick_emit_c::unsupported(&program).is_none().then_some(program)
+}
+
+/// The same over IPv6.
+fn fits_over_ipv6(path: &str) -> Arc<Program> {
+    let choice = Choice { over: Over::Ipv6, ..Choice::default() };
+    let program = compile_choice(&root().join(path), &choice).expect("readable").program;
+    let program = program.expect("it is right");
+    assert_eq!(carrick_emit_c::unsupported(&program), None, "{path}");
+    program
 }
 
 /// The small programs that fit, and the paper's; there are some.
@@ -144,23 +154,45 @@ fn transports_do_in_the_kernel_what_they_do_in_the_interpreter() {
         return;
     }
     for (path, instances) in TRANSPORTS {
-        let program = fits(&root().join(path)).expect("it fits");
-        let Some(object) = object(&program, Tracing::On) else { return };
-        let of = |p: &carrick_ir::ParamDef| if p.name == instances { 16 } else { p.default };
-        let params: Vec<u64> = program.params.iter().map(of).collect();
-        for seed in 1..=SEEDS {
-            let path = object.program.path.clone();
-            let engine = Engine::Made(Rc::new(move |program, config| {
-                let core = KernelCore::new(&path, program.clone(), config, Pace::Asked);
-                Ok(Box::new(core.map_err(|e| e.to_string())?))
-            }));
-            let random = Scenario::random(seed);
-            // A frame has one page of the kernel's memory.
-            let scenario = Scenario { mtu: random.mtu.min(3000), params: params.clone(), ..random };
-            let result = diff_engine(&program, &engine, &scenario).expect("it loads");
-            assert_eq!(result.difference, None, "{}, seed {seed}", program.name);
-            assert!(result.packets > 10, "only {} packets of {}", result.packets, program.name);
-        }
+        transfers_agree(&fits(&root().join(path)).expect("it fits"), instances, 1..=SEEDS);
+    }
+}
+
+/// Compares a transport's transfers over random networks.
+fn transfers_agree(program: &Arc<Program>, instances: &str, seeds: RangeInclusive<u64>) {
+    let Some(object) = object(program, Tracing::On) else { return };
+    let of = |p: &carrick_ir::ParamDef| if p.name == instances { 16 } else { p.default };
+    let params: Vec<u64> = program.params.iter().map(of).collect();
+    for seed in seeds {
+        let path = object.program.path.clone();
+        let engine = Engine::Made(Rc::new(move |program, config| {
+            let core = KernelCore::new(&path, program.clone(), config, Pace::Asked);
+            Ok(Box::new(core.map_err(|e| e.to_string())?))
+        }));
+        let random = Scenario::random(seed);
+        // A frame has one page of the kernel's memory.
+        let scenario = Scenario { mtu: random.mtu.min(3000), params: params.clone(), ..random };
+        let result = diff_engine(program, &engine, &scenario).expect("it loads");
+        assert_eq!(result.difference, None, "{}, seed {seed}", program.name);
+        assert!(result.packets > 10, "only {} packets of {}", result.packets, program.name);
+    }
+}
+
+/// Random operations have extension headers, reports and damaged packets; TCP reads reports. Homa's messages wait in blocks.
+#[test]
+fn programs_do_so_over_ipv6_too() {
+    if !may_load() {
+        return;
+    }
+    let few = fits_over_ipv6("protocols/stop-and-wait/stop-and-wait.mtp");
+    let Some(object) = object(&few, Tracing::On) else { return };
+    for seed in 1..=SEEDS {
+        let result = compared(&object, &few, seed);
+        assert_eq!(result.difference, None, "seed {seed}");
+        assert!(result.packets > 10, "only {} packets", result.packets);
+    }
+    for (path, instances) in &TRANSPORTS[..2] {
+        transfers_agree(&fits_over_ipv6(path), instances, 1..=1);
     }
 }
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests into the kernel, and completions out of it. */
-#define _GNU_SOURCE
-#include <netinet/in.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "core.h"
 
@@ -46,7 +43,7 @@ struct carrick_core *carrick_kernel_init(void *memory, const struct carrick_conf
     }
     /* Whoever was here before may have gone while it looked at them. */
     core_look_at_timers(core);
-    core_find_way(core, CARRICK_WAY_BACK);
+    core_find_way(core, &(struct carrick_hop){0});
     return core;
 }
 
@@ -124,22 +121,6 @@ int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct c
     return 0;
 }
 
-/* A packet to which the program knows no way: the kernel's own stack asks for the neighbour, and sends it; once it is
- * known the program sends by itself. One that is refused is lost, as packets are. */
-static void send_for_program(const struct carrick_core *core, const struct carrick_report *report, uint32_t octets) {
-    const uint8_t *packet = (const uint8_t *)report->words;
-    uint32_t len = report->number;
-    if (len < 20 || len > octets - offsetof(struct carrick_report, words))
-        return;
-    struct sockaddr_in to = {.sin_family = AF_INET};
-    memcpy(&to.sin_addr, packet + 16, 4);
-    if (sendto(core->kernel->raw, packet, len, 0, (const struct sockaddr *)&to, sizeof to) == (ssize_t)len)
-        core->kernel->port.tx++;
-    else
-        core->kernel->port.tx_refused++;
-    core_find_way(core, ntohl(to.sin_addr.s_addr));
-}
-
 bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_completion *out) {
     const struct kernel_ring *ring = &core->kernel->reports;
     const struct carrick_report *report;
@@ -158,10 +139,11 @@ bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_co
             core->drained |= core_unstage(core, out->token, out->value);
             found = true;
         } else if (report->kind == CARRICK_REPORT_SEND) {
-            send_for_program(core, report, octets);
+            core_send(core, report, octets);
             __atomic_fetch_add(&kernel_shared(core->kernel)->handed_sent, report->number, __ATOMIC_RELEASE);
-        } else if (report->kind == CARRICK_REPORT_WAY && words >= 1) {
-            core_find_way(core, (uint32_t)report->words[0]);
+        } else if (report->kind == CARRICK_REPORT_WAY && words >= (core->kernel->six ? 2 : 1)) {
+            const struct carrick_hop old = core_reported_hop(core, report->words);
+            core_find_way(core, &old);
         } else if (report->kind < CARRICK_REPORT_COMPLETION && core->trace) {
             core->trace(core->trace_user, report->kind, report->number, report->words, words);
         }

@@ -43,8 +43,19 @@ struct carrick_core {
 /* Puts a request into a frame, which goes with the next push. False: there is no room in it, and it cannot go now. */
 bool core_ask(const struct carrick_core *core, const struct carrick_host_request *host_request);
 
-/* Looks for the next hop to an address, and whether frames can go back by the device (CARRICK_WAY_BACK). */
-void core_find_way(const struct carrick_core *core, uint32_t address);
+/* An address, in network order: `len` bytes of it. */
+struct carrick_hop {
+    uint8_t octets[16];
+    uint32_t len; /* 4, over IPv6 16; 0: none */
+};
+
+/* The address in the words of a report. */
+struct carrick_hop core_reported_hop(const struct carrick_core *core, const uint64_t *words);
+/* Looks for the next hop to an address, if there is one, and whether frames can go back by the device. */
+void core_find_way(const struct carrick_core *core, const struct carrick_hop *to);
+/* Has the kernel's own stack send the packet in a report of `octets` bytes. One that it refuses is lost, as packets
+ * are. Then looks for the next hop. */
+void core_send(const struct carrick_core *core, const struct carrick_report *report, uint32_t octets);
 
 /* Fires the timers that are due at `now` of the kernel's clock, in order. */
 void core_fire(struct carrick_core *core, uint64_t now);

@@ -33,6 +33,7 @@ struct kernel_ring {
 struct carrick_kernel {
     struct carrick_port port; /* the first member: what carrick_config.elsewhere points to */
     int egress, raw, next_hops;
+    bool six;                 /* the program runs over IPv6 */
     uint32_t device;          /* its index */
     uint64_t refuses_until;   /* that one takes no frames of programs until then: it was asked */
     uint32_t processors;      /* that there can be */
@@ -48,13 +49,18 @@ struct carrick_kernel {
     uint8_t frame[CARRICK_PORT_BATCH]; /* what reserve gives, and nobody fills */
 };
 
-/* Opens what a loader gives: `spec` is the folder where it is pinned, or names with descriptors that this process has
- * (`carrick_cores=5,egress=9,...`), which are closed with it. NULL: `error` says why. */
-struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port_error *error);
+/* Opens what a loader gives of a program over IPv4, or IPv6 (`six`): `spec` is the folder where it is pinned, or names
+ * with descriptors that this process has (`carrick_cores=5,egress=9,...`), which are closed with it. NULL: `error` says
+ * why. */
+struct carrick_kernel *carrick_kernel_open(const char *spec, bool six, struct carrick_port_error *error);
 
 /* Whether programs can send by a device: a pair of devices takes what they send only where something at the other end
  * takes frames in batches. Kernels before 6.3 do not say. */
 bool kernel_device_takes(uint32_t device);
+
+/* Opens the socket by which the kernel's own stack sends packets of the program. NULL, or what cannot be done; errno
+ * says why. */
+const char *kernel_open_raw(struct carrick_kernel *kernel);
 
 /* Finds out what of its device the program has to know. */
 void carrick_kernel_look_at_device(struct carrick_kernel *kernel);

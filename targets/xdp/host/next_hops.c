@@ -5,7 +5,6 @@
  * stack, is not there: the program hands such packets up.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <linux/ethtool.h>
 #include <linux/genetlink.h>
 #include <linux/neighbour.h>
@@ -17,6 +16,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "carrick/ip6.h"
 #include "core.h"
 #include "netlink.h"
 #include "ports/bpf.h"
@@ -80,28 +80,32 @@ static bool device_takes(struct carrick_kernel *kernel, uint64_t now) {
     return takes;
 }
 
-/* The address of the next hop to an address, both in network order; false: there is no way by the device. */
-static bool next_hop(uint32_t device, uint32_t to, uint32_t *hop) {
+static uint8_t family(const struct carrick_hop *of) {
+    return of->len == 16 ? AF_INET6 : AF_INET;
+}
+
+/* The address of the next hop to an address; false: there is no way by the device. */
+static bool next_hop(uint32_t device, const struct carrick_hop *to, struct carrick_hop *hop) {
     struct netlink_message message;
-    const struct rtmsg body = {.rtm_family = AF_INET, .rtm_dst_len = 32};
+    const struct rtmsg body = {.rtm_family = family(to), .rtm_dst_len = (uint8_t)(to->len * 8)};
     netlink_begin(&message, RTM_GETROUTE, 0, &body, sizeof body);
-    netlink_put(&message, RTA_DST, &to, sizeof to);
+    netlink_put(&message, RTA_DST, to->octets, to->len);
     netlink_put(&message, RTA_OIF, &device, sizeof device);
     if (!netlink_ask(NETLINK_ROUTE, &message))
         return false;
-    const void *gateway = netlink_find(&message, sizeof body, RTA_GATEWAY, sizeof *hop);
-    *hop = to;
+    const void *gateway = netlink_find(&message, sizeof body, RTA_GATEWAY, to->len);
+    *hop = *to;
     if (gateway)
-        memcpy(hop, gateway, sizeof *hop);
+        memcpy(hop->octets, gateway, to->len);
     return true;
 }
 
 /* The MAC address of a neighbour, if the kernel knows it. */
-static bool neighbour(uint32_t device, uint32_t hop, uint8_t address[6]) {
+static bool neighbour(uint32_t device, const struct carrick_hop *hop, uint8_t address[6]) {
     struct netlink_message message;
-    struct ndmsg body = {.ndm_family = AF_INET, .ndm_ifindex = (int)device};
+    struct ndmsg body = {.ndm_family = family(hop), .ndm_ifindex = (int)device};
     netlink_begin(&message, RTM_GETNEIGH, 0, &body, sizeof body);
-    netlink_put(&message, NDA_DST, &hop, sizeof hop);
+    netlink_put(&message, NDA_DST, hop->octets, hop->len);
     if (!netlink_ask(NETLINK_ROUTE, &message))
         return false;
     memcpy(&body, message.of.octets + NLMSG_HDRLEN, sizeof body);
@@ -122,25 +126,41 @@ static bool own(const struct carrick_kernel *kernel, uint8_t address[6]) {
     return true;
 }
 
-/* Sets the path to an address, or removes it. */
-static void set_way(const struct carrick_kernel *kernel, uint32_t address, bool known,
+/* Sets the path to an address, or removes it. Its key are the numbers that the program has of the address: of none,
+ * zeros. */
+static void set_way(const struct carrick_kernel *kernel, const struct carrick_hop *to, bool known,
                     const struct carrick_next_hop *way) {
+    const struct carrick_ip6_address six = carrick_ip6_load(to->octets);
+    const uint32_t four = carrick_load32(to->octets);
+    const void *key = kernel->six ? (const void *)&six : (const void *)&four;
     if (known)
-        (void)carrick_bpf_update(kernel->next_hops, &address, way);
+        (void)carrick_bpf_update(kernel->next_hops, key, way);
     else
-        (void)kernel_bpf_delete(kernel->next_hops, &address);
+        (void)kernel_bpf_delete(kernel->next_hops, key);
 }
 
-void core_find_way(const struct carrick_core *core, uint32_t address) {
+struct carrick_hop core_reported_hop(const struct carrick_core *core, const uint64_t *words) {
+    struct carrick_hop hop = {.len = 0};
+    if (core->kernel->six)
+        carrick_ip6_store(hop.octets, (struct carrick_ip6_address){words[0], words[1]});
+    else
+        carrick_store32(hop.octets, (uint32_t)words[0]);
+    static const uint8_t none[sizeof hop.octets];
+    if (memcmp(hop.octets, none, sizeof none) != 0)
+        hop.len = core->kernel->six ? 16 : 4;
+    return hop;
+}
+
+void core_find_way(const struct carrick_core *core, const struct carrick_hop *to) {
     struct carrick_kernel *kernel = core->kernel;
     uint64_t now = kernel_now();
     struct carrick_next_hop way = {.until = now + CARRICK_WAY_LASTS};
-    uint32_t to = htonl(address), hop;
+    struct carrick_hop hop;
     bool takes = device_takes(kernel, now);
-    set_way(kernel, CARRICK_WAY_BACK, takes, &way);
-    if (address == CARRICK_WAY_BACK)
+    set_way(kernel, &(struct carrick_hop){0}, takes, &way);
+    if (to->len == 0)
         return;
     bool known =
-        takes && next_hop(kernel->device, to, &hop) && neighbour(kernel->device, hop, way.to) && own(kernel, way.from);
-    set_way(kernel, address, known, &way);
+        takes && next_hop(kernel->device, to, &hop) && neighbour(kernel->device, &hop, way.to) && own(kernel, way.from);
+    set_way(kernel, to, known, &way);
 }

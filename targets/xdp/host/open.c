@@ -4,11 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "kernel.h"
@@ -249,16 +247,9 @@ static bool check_interfaces(const char *spec, struct carrick_port_error *error)
     return known || refused(error, "carrick_middlebox");
 }
 
-/* By this the kernel's own stack sends a packet that has its IPv4 header, asking for the neighbour if it must. */
 static bool open_raw(struct carrick_kernel *kernel, struct carrick_port_error *error) {
-    char device[IF_NAMESIZE];
-    kernel->raw = socket(AF_INET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_RAW);
-    if (kernel->raw < 0)
-        return refused(error, "packets may not be sent; run as root, or with CAP_NET_RAW");
-    if (!if_indextoname(kernel->device, device) ||
-        setsockopt(kernel->raw, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device)) != 0)
-        return refused(error, "its device is not in this network namespace");
-    return true;
+    const char *lacking = kernel_open_raw(kernel);
+    return !lacking || refused(error, lacking);
 }
 
 static bool open_gate(struct carrick_kernel *kernel, struct carrick_port_error *error) {
@@ -266,12 +257,13 @@ static bool open_gate(struct carrick_kernel *kernel, struct carrick_port_error *
     return !lacking || refused(error, lacking);
 }
 
-struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port_error *error) {
+struct carrick_kernel *carrick_kernel_open(const char *spec, bool six, struct carrick_port_error *error) {
     struct carrick_kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) {
         snprintf(error->text, sizeof error->text, "There is not enough memory for a port.");
         return NULL;
     }
+    kernel->six = six;
     kernel->port = (struct carrick_port){.ops = &kernel_ops, .kind = "kernel", .fd = -1};
     kernel->egress = kernel->raw = kernel->next_hops = kernel->reports.fd = -1;
     kernel->tap.fd = kernel->tap.link = -1;

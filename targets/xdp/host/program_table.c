@@ -6,7 +6,8 @@
 #include "core.h"
 
 static struct carrick_port *here_open(const char *spec, struct carrick_port_error *error) {
-    struct carrick_kernel *kernel = carrick_kernel_open(spec, error);
+    bool six = carrick_program_entry()->network == CARRICK_NETWORK_IPV6;
+    struct carrick_kernel *kernel = carrick_kernel_open(spec, six, error);
     if (!kernel)
         return NULL;
     if (kernel->places->source_hash == carrick_program_entry()->source_hash)

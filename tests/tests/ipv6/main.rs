@@ -194,10 +194,14 @@ fn switches_carry_packets_of_ipv6() {
 fn what_cannot_be_done_over_ipv6_is_said() {
     let (saw, tcp) = ("protocols/stop-and-wait/stop-and-wait.mtp", "protocols/tcp/tcp.mtp");
     for (args, part) in [
-        (&["check", saw, "--target", "xdp"][..], "target `xdp` has no network layer `ipv6`"),
+        (&["check", saw, "--target", "ns3"][..], "target `ns3` has no network layer `ipv6`"),
         (
-            &["build", saw, "--target", "xdp", "-o", "never-written"],
-            "target `xdp` has no network layer `ipv6`",
+            &["build", saw, "--target", "ns3", "-o", "never-written"],
+            "target `ns3` has no network layer `ipv6`",
+        ),
+        (
+            &["run", saw, "--target", "xdp", "--port", "lo", "--addr", "10.0.0.1/24"],
+            "\"10.0.0.1/24\" is no IPv6 address with a prefix; write it like fd00:7::2/64",
         ),
         (&["diff", saw, "--target", "hw"], "target `hw` does not support this yet: addresses of IPv6"),
         (&["sim", saw, "--compiled", "--mtu", "576"], "the configuration is outside what the program allows"),

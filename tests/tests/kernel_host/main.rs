@@ -5,6 +5,7 @@ mod beside;
 mod changing;
 mod many;
 mod multistream;
+mod over_ipv6;
 mod pacing;
 mod rates;
 mod rpcs;

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use carrick_driver::{Choice, Failure};
+use carrick_driver::{Choice, Failure, Over};
+use carrick_ir::NetLayer;
 use carrick_xdp_loader::rates::Rates;
 use serde::Deserialize;
 
@@ -32,8 +33,11 @@ pub struct Wanted {
     pub name: String,
     /// the device, as `ip link` lists it
     pub device: String,
-    /// the transport's IPv4 address, with the length of its network's prefix if that is not 24
+    /// the transport's address, with the length of its network's prefix if that is not 24, or over IPv6 64
     pub address: String,
+    /// the version of the Internet Protocol of a program over `inet`
+    #[serde(default)]
+    over: Version,
     /// features to build with
     #[serde(default)]
     pub with: Vec<String>,
@@ -55,6 +59,15 @@ pub struct Wanted {
     /// who may bind which ports at the door of `sockets:PATH`; without any of it everybody may
     #[serde(default, rename = "allow")]
     allowed: Vec<Allowed>,
+}
+
+/// A version of the Internet Protocol, as a configuration names it.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Version {
+    #[default]
+    Ipv4,
+    Ipv6,
 }
 
 /// A user, and what that one may have.
@@ -99,9 +112,13 @@ impl Allowed {
 }
 
 impl Wanted {
-    /// The features.
+    /// The features, and the version of the Internet Protocol.
     pub fn choice(&self) -> Choice {
-        let mut choice = Choice { without: self.without.clone(), ..Choice::default() };
+        let over = match self.over {
+            Version::Ipv4 => Over::Ipv4,
+            Version::Ipv6 => Over::Ipv6,
+        };
+        let mut choice = Choice { without: self.without.clone(), over, ..Choice::default() };
         self.with.iter().for_each(|text| choice.add(text));
         choice
     }
@@ -126,12 +143,12 @@ impl Wanted {
         Ok(())
     }
 
-    /// The address alone.
+    /// The address alone, of a program over this layer.
     ///
     /// # Errors
     /// It is none, or no host can have it.
-    pub fn ip(&self) -> Result<Ipv4Addr, Failure> {
-        carrick_driver::address::of_host(&self.address)
+    pub fn ip(&self, layer: NetLayer) -> Result<IpAddr, Failure> {
+        carrick_driver::address::of_host(&self.address, layer)
             .map_err(|why| Failure::Usage(format!("the address of {}: {why}", self.name)))
     }
 }
@@ -194,8 +211,17 @@ mod tests {
         let [wanted] = &config.programs[..] else { panic!("it is one") };
         assert_eq!(wanted.name, "stream");
         assert_eq!(wanted.file, Path::new("/etc/carrick/a/stream.mtp"));
-        assert_eq!(wanted.ip(), Ok(Ipv4Addr::new(10, 7, 0, 2)));
+        assert_eq!(wanted.ip(NetLayer::Ipv4), Ok(IpAddr::from([10, 7, 0, 2])));
         assert_eq!(config.metrics, None);
+    }
+
+    #[test]
+    fn a_program_runs_over_ipv6() {
+        let text = format!("{}over = \"ipv6\"\n", ONE.replace("10.7.0.2/16", "fd00::2/64"));
+        let config = parse(&text, Path::new("/etc")).expect("it is right");
+        assert_eq!(config.programs[0].choice().over, Over::Ipv6);
+        assert!(config.programs[0].ip(NetLayer::Ipv6).is_ok_and(|address| address.to_string() == "fd00::2"));
+        assert!(wrong(&text.replace("ipv6", "ipv5")).contains("unknown variant `ipv5`"));
     }
 
     #[test]
@@ -246,7 +272,7 @@ mod tests {
         {
             let text = ONE.replace("10.7.0.2/16", address);
             let config = parse(&text, Path::new("/etc")).expect("it can be read");
-            assert!(config.programs[0].ip().is_err(), "{address}");
+            assert!(config.programs[0].ip(NetLayer::Ipv4).is_err(), "{address}");
         }
         assert!(wrong(&ONE.replace("eth0\"", "eth0")).lines().count() == 1);
     }

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use carrick_driver::cc::Tracing;
-use carrick_driver::{Failure, compile_for, params, render};
+use carrick_driver::{Failure, address, compile_for, params, render};
 use carrick_ir::{COUNTERS, Program};
 use carrick_sim::show;
 use carrick_targets::ALL;
 use carrick_targets::xdp::{TARGET, build};
-use carrick_xdp_loader::{Device, Entry, Link, Object, advice, pins, rates, seed};
+use carrick_xdp_loader::{Device, Entry, Link, Object, Traffic, advice, pins, rates, seed};
 
 use crate::about::About;
 use crate::clean;
@@ -75,8 +75,6 @@ impl Service {
     /// # Errors
     /// What is wrong with it; the diagnostics of a program go to standard error.
     pub fn new(wanted: Wanted, place: &Place, verbose: bool) -> Result<Service, Failure> {
-        let address = wanted.ip()?;
-        log::line(log::Level::Debug, &format!("{} will have {address}", wanted.name));
         let device = Device::find(&wanted.device).map_err(|refusal| refusal.failure(false))?;
         let against = ALL.against(&TARGET);
         let compiled = compile_for(&wanted.file, &wanted.choice(), Some(&against))?;
@@ -85,6 +83,8 @@ impl Service {
             let file = wanted.file.display();
             Failure::Failed(format!("{file} is not right, or not for the kernel; `carrick check --target xdp {file}` says the same"))
         })?;
+        let address = wanted.ip(program.net_header.layer)?;
+        log::line(log::Level::Debug, &format!("{} will have {address}", wanted.name));
         if wanted.app.is_some() && program.interface.is_none() {
             let name = &wanted.name;
             return Err(Failure::Usage(format!(
@@ -274,13 +274,13 @@ impl Service {
     /// Loads it. Verifying takes seconds: who asks meanwhile is told of the last one, which is at no device any more.
     fn load(&self) -> Result<(), Failure> {
         let object = self.built.join(format!("{}.bpf.o", self.program.name));
-        let (address, mtu) = (self.wanted.ip()?.into(), self.device.mtu);
+        let address = address::number(self.wanted.ip(self.program.net_header.layer)?);
         let object = Object::load(
             &object,
             &self.limited,
             seed().map_err(Failure::Missing)?,
             address,
-            mtu,
+            self.device.mtu,
             &self.params,
         )
         .map_err(|refusal| refusal.failure(self.verbose))?;
@@ -303,8 +303,8 @@ impl Service {
             return Err(Failure::Failed(format!("{name} is not loaded")));
         };
         let who = format!("{name} of carrickd");
-        let (dispatcher, protocol) = (build::dispatcher(&self.built), self.program.net_header.protocol);
-        let entry = Entry { dispatcher: &dispatcher, protocol, who: &who };
+        let dispatcher = build::dispatcher(&self.built);
+        let entry = Entry { dispatcher: &dispatcher, traffic: Traffic::of(&self.program), who: &who };
         let link = object.attach(&self.device, entry).map_err(|refusal| refusal.failure(self.verbose))?;
         link.pin(&self.pins).and_then(|()| self.about.write(&self.pins)).map_err(Failure::Failed)?;
         *lock(&self.core) = Some(Core { object, link: Some(link) });

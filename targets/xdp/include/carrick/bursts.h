@@ -51,7 +51,7 @@ CARRICK_INLINE void CARRICK_OWN(queued)(struct CARRICK_OWN(core) * core, bool ga
 }
 
 /* Whether the frame that is there leaves without what waits. */
-CARRICK_INLINE bool CARRICK_OWN(skips)(struct CARRICK_OWN(core) * core) {
+CARRICK_INLINE bool CARRICK_OWN(burst_waits)(struct CARRICK_OWN(core) * core) {
     struct carrick_shared *shared = CARRICK_OWN(shared)();
     if (!shared || !core->gathers || core->alone)
         return false;

@@ -30,7 +30,7 @@ CARRICK_SECTION("xdp") int egress(struct xdp_md *ctx) {
     if (!core)
         return CARRICK_XDP_DROP;
     core->now = core->clock ? core->clock - 1 : bpf_ktime_get_ns();
-    core->back = 0;
+    core->back = (carrick_net_address){0};
     core->frame_len = 0;
 #ifdef CARRICK_MIDDLEBOX
     core->store.framed = false;

@@ -15,13 +15,13 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN
     if (!core)
         return 0;
     uint8_t *out = core->out;
-    if (bpf_xdp_load_bytes(ctx, 0, out, CARRICK_ETHERNET) != 0 || carrick_load16(out + 12) != 0x0800)
+    if (bpf_xdp_load_bytes(ctx, 0, out, CARRICK_ETHERNET) != 0 || carrick_load16(out + 12) != CARRICK_NET_TYPE)
         return 0;
-    int known = CARRICK_OWN(read)(ctx, core, core->address);
+    int known = CARRICK_OWN(read)(ctx, core, &core->address);
     if (known < 0)
         return CARRICK_OWN(refuse)(core, (uint32_t)(-1 - known));
 #ifdef CARRICK_REPORT_PARSER
-    core->reported = core->ip.protocol == CARRICK_ICMP;
+    core->reported = core->ip.protocol == CARRICK_NET_ICMP;
     if (core->reported)
         return CARRICK_OWN(arrive_report)(ctx, core);
 #endif
@@ -40,12 +40,12 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(address)(struct CARRICK_OWN(core) * core) {
     if (!core)
         return 0;
     uint8_t *out = core->out, address[6];
-    uint32_t to = carrick_load32(out + CARRICK_ETHERNET + 16);
-    carrick_store16(out + 12, 0x0800);
-    bool answer = core->device == 0 || to == core->back,
+    carrick_net_address to = carrick_net_destination(out + CARRICK_ETHERNET);
+    carrick_store16(out + 12, CARRICK_NET_TYPE);
+    bool answer = core->device == 0 || carrick_net_same(&to, &core->back),
          sure = core->device == 0 || (answer && !CARRICK_OWN(address_one_way)());
     if (answer)
-        to = CARRICK_WAY_BACK;
+        to = (carrick_net_address){0};
     struct carrick_next_hop *way = sure ? NULL : bpf_map_lookup_elem(&carrick_next_hops, &to);
     if (!sure && !way)
         return 0;
@@ -63,8 +63,7 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(address)(struct CARRICK_OWN(core) * core) {
     if (until < core->now && __sync_val_compare_and_swap(&way->until, until, core->now + CARRICK_WAY_LASTS) == until) {
         core->report.kind = CARRICK_REPORT_WAY;
         core->report.number = 0;
-        core->report.count = 1;
-        core->report.words[0] = to;
+        core->report.count = carrick_net_report(core->report.words, &to);
         (void)CARRICK_OWN(send_report)(core);
     }
     return 1;
@@ -78,7 +77,7 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(hand)(struct xdp_md *ctx, struct CARRICK_OWN(c
     if (!core)
         return 0;
     CARRICK_BARRIER_VAR(len);
-    if (len < CARRICK_IP_HEADER || len > sizeof core->report.words)
+    if (len < CARRICK_NET_HEADER || len > sizeof core->report.words)
         return 0;
     if (outside && len > sizeof core->out - CARRICK_ETHERNET)
         return 0;
@@ -152,7 +151,7 @@ CARRICK_SECTION("xdp") int ingress(struct xdp_md *ctx) {
     CARRICK_OWN(run_parsed)(core);
     bool stays = core->paced;
 #if CARRICK_GATHERS
-    stays = stays || CARRICK_OWN(skips)(core);
+    stays = stays || CARRICK_OWN(burst_waits)(core);
     CARRICK_OWN(burst_grows)(core);
 #endif
     int verdict = stays ? CARRICK_XDP_DROP : CARRICK_OWN(leave)(ctx, core);

@@ -11,12 +11,20 @@
 #include "carrick/counters.h"
 #include "carrick/siphash.h"
 
+/* The core's own address, in 16 bytes: over IPv4 it is the first four. */
+#ifdef CARRICK_IPV6
+#define CARRICK_HEAD_ADDRESS struct carrick_ip6_address address
+#else
+#define CARRICK_HEAD_ADDRESS uint32_t address, no_address[3]
+#endif
+
 /* What each processor has of its own (`carrick_cores`) begins with this, and then the parameters, 8 bytes each; the
  * loader writes it. */
 #define CARRICK_HEAD                                                                                                   \
     uint64_t clock; /* the time, where the loader makes it; 0: the kernel's */                                         \
     struct carrick_key key;                                                                                            \
-    uint32_t address, mtu;                                                                                             \
+    CARRICK_HEAD_ADDRESS;                                                                                              \
+    uint32_t mtu;                                                                                                      \
     uint32_t device; /* its index; 0: frames go back as they came */                                                   \
     uint32_t paced;  /* 1: packets wait until an empty frame asks for them */                                          \
     uint64_t taken;  /* packets of which something was made */                                                         \
@@ -31,7 +39,8 @@ struct carrick_shared {
     uint64_t earliest;                 /* no timer that runs is due before; 0: none runs */
     uint64_t watched;                  /* when the host looks at timers by itself; 0: there is none */
     uint64_t called;                   /* 1: it was called since it looked */
-    uint64_t one_way; /* 1: frames that go back by the device (XDP_TX) may be lost; answers take CARRICK_WAY_BACK */
+    /* 1: frames that go back by the device (XDP_TX) may be lost: answers need the next hop of the unspecified one. */
+    uint64_t one_way;
     /* Of the queue (`carrick_queue`): which entry is the oldest, and how many there ever were. Packets wait as long as
      * these differ: they leave in empty frames (CARRICK_REQUEST_PACKET). */
     uint64_t queue_head __attribute__((aligned(64)));
@@ -49,16 +58,14 @@ struct carrick_shared {
 /* So many bytes wait at most, a small part of the reports: other packets are lost, and counted as `tx_queue_full`. */
 #define CARRICK_HANDED_MOST 65536
 
-/* The next hop to an address (`carrick_next_hops`, by that address as a number of the machine's), which the host found.
- */
+/* The next hop to an address (`carrick_next_hops`, by that address as numbers of the machine's), which the host found.
+ * That of the unspecified address says that frames can go back to whoever sent them, by the device. */
 struct carrick_next_hop {
     uint64_t until; /* older, it is still used, but the host is asked for it again */
     uint8_t to[6], from[6];
     uint32_t reserved;
 };
 #define CARRICK_WAY_LASTS UINT64_C(1000000000) /* ns */
-/* In place of an address: frames can go back to whoever sent them, by the device. */
-#define CARRICK_WAY_BACK 0u
 
 /* A timer of a context. The values of `slots_N` end with those of the instance, in the order of their declaration; in
  * front of them stand, 4 bytes each, the slot, its generation, the word that holds it, and whether it is there. */
@@ -161,7 +168,7 @@ struct carrick_report {
 #define CARRICK_REPORT_SEND 17u
 /* Packets wait, or a timer is due before the host looks: it is to look now. */
 #define CARRICK_REPORT_CALL 18u
-/* The way to an address, the only word, is old: the host is to look for it again. */
+/* The way to an address, one word or over IPv6 two, is old: the host is to look for it again. */
 #define CARRICK_REPORT_WAY 20u
 /* Nothing but that there are others: whoever looks went to sleep while they were written. */
 #define CARRICK_REPORT_WAKE 19u

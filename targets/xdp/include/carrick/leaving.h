@@ -9,7 +9,7 @@
 /* The packet that was made, in the frame that is there. */
 CARRICK_INLINE int CARRICK_OWN(fill)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t len) {
     CARRICK_BARRIER_VAR(len);
-    if (len < CARRICK_IP_HEADER || len > sizeof core->out - CARRICK_ETHERNET)
+    if (len < CARRICK_NET_HEADER || len > sizeof core->out - CARRICK_ETHERNET)
         return CARRICK_XDP_DROP;
     int known = CARRICK_OWN(address)(core);
     uint32_t frame = CARRICK_ETHERNET + len, more = (uint32_t)core->payload.len;

@@ -258,7 +258,8 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN
     CARRICK_GIVEN(core);
     uint8_t *destination = core->in;
     bool there = bpf_xdp_load_bytes(ctx, CARRICK_ETHERNET + 16, destination, 4) == 0;
-    int known = CARRICK_OWN(read)(ctx, core, there ? carrick_load32(destination) : 0);
+    carrick_net_address to = there ? carrick_load32(destination) : 0;
+    int known = CARRICK_OWN(read)(ctx, core, &to);
     bool other = known == -1 - CARRICK_COUNT_IP_FRAGMENT || known == -1 - CARRICK_COUNT_IP_PROTOCOL;
     if (known < 0 && !other)
         return CARRICK_OWN(refuse)(core, (uint32_t)(-1 - known));

@@ -54,32 +54,10 @@ CARRICK_INLINE int CARRICK_OWN(see)(struct xdp_md *ctx, struct CARRICK_OWN(core)
     return 1;
 }
 
-/* Reads the network header behind the Ethernet header, of a packet to this address: how long it is, or the negative of
- * (counter + 1) that says why it is none for this program. */
-CARRICK_INLINE int CARRICK_OWN(read)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t address) {
-    core->room = (uint32_t)bpf_xdp_get_buff_len(ctx);
-    uint32_t len = core->room - CARRICK_ETHERNET;
-    if (bpf_xdp_load_bytes(ctx, CARRICK_ETHERNET, core->in, CARRICK_IP_HEADER) != 0)
-        return -1 - CARRICK_COUNT_IP_SHORT;
-    const uint8_t *p = core->in;
-    int known = carrick_ip_begin(p, len);
-    if (known < 0)
-        return known;
-    uint32_t header = (uint32_t)known;
-    CARRICK_BARRIER_VAR(header);
-    if (header < CARRICK_IP_HEADER || header > 60)
-        return -1 - CARRICK_COUNT_IP_LENGTH;
-    if (bpf_xdp_load_bytes(ctx, CARRICK_ETHERNET, core->in, header) != 0)
-        return -1 - CARRICK_COUNT_IP_SHORT;
-    uint8_t protocol = CARRICK_PROTOCOL;
-#ifdef CARRICK_REPORT_PARSER
-    if (p[9] == CARRICK_ICMP)
-        protocol = CARRICK_ICMP;
-#endif
-    uint64_t sum = carrick_sum_piece(p, header);
-    known = carrick_ip_read(p, header, sum, address, protocol, &core->ip);
-    if (known < 0)
-        return known;
+/* What follows the network headers of a packet, which have so many bytes: it is summed. Returns that number, or the
+ * negative of (counter + 1) that says what is wrong. */
+CARRICK_INLINE int CARRICK_OWN(read_payload)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t header) {
+    (void)ctx;
     core->packet.len = core->ip.payload_len;
     core->begin = CARRICK_ETHERNET + header;
     core->frame_len = core->begin + core->packet.len;
@@ -90,7 +68,13 @@ CARRICK_INLINE int CARRICK_OWN(read)(struct xdp_md *ctx, struct CARRICK_OWN(core
 #if CARRICK_WHOLE_SUM
     (void)CARRICK_OWN(add_up)(core);
 #endif
-    return known;
+    return (int)header;
 }
+
+#ifdef CARRICK_IPV6
+#include "carrick/reading6.h"
+#else
+#include "carrick/reading4.h"
+#endif
 
 #endif

@@ -5,11 +5,16 @@
 
 #include "carrick/claim.h"
 #include "carrick/fixed.h"
-#include "carrick/ipv4.h"
 #include "carrick/kernel.h"
 #include "carrick/layout.h"
 #include "carrick/pcg.h"
 #include "carrick/siphash.h"
+
+#ifdef CARRICK_IPV6
+#include "carrick/network6.h"
+#else
+#include "carrick/network4.h"
+#endif
 
 #define CARRICK_RECORD       carrick_report
 #define CARRICK_RECORD_WORDS CARRICK_REPORT_WORDS
@@ -58,7 +63,7 @@
 #define CARRICK_FRAME_MAX 9216u
 /* A power of two above it. */
 #define CARRICK_ASSEMBLY_BUFFER 16384u
-#define CARRICK_BEGIN           (CARRICK_ETHERNET + CARRICK_IP_HEADER)
+#define CARRICK_BEGIN           (CARRICK_ETHERNET + CARRICK_NET_HEADER)
 
 CARRICK_INLINE bool carrick_timer_armed(const struct carrick_timer *t) {
     return t->armed != 0;

@@ -6,19 +6,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
-use carrick_ir::{Function, Loc, Program, counter};
+use carrick_ir::{Function, Loc, Program, Ty, counter};
 use carrick_sim::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 use carrick_sim::diff::Pace;
+use carrick_sim::ip;
 
-use crate::layout::{Asked, COMPLETION, ETHERNET, HOLD, QUEUE, REQUEST_TYPE, kind};
+use crate::layout::{Asked, COMPLETION, ETHERNET, HOLD, QUEUE, REQUEST_TYPE, ethertype, kind};
 use crate::requests::Requests;
 use crate::timers::Timers;
 use crate::{LoadError, Object, Reports};
 
 /// The frame goes back by the device that it came from.
 const XDP_TX: u32 = 3;
-/// What follows an Ethernet header (RFC 894).
-const IPV4: u16 = 0x0800;
 /// A trace record that says that a claim does not hold.
 const CLAIM: u32 = TraceKind::Claim as u32;
 
@@ -71,8 +70,8 @@ impl KernelCore {
         config: &Config,
         pace: Pace,
     ) -> Result<KernelCore, LoadError> {
-        let object =
-            Object::load(object, &program, config.seed, config.address as u32, config.mtu, &config.params)?;
+        let address = ip::address(program.net_header.layer, ip::host(config.address));
+        let object = Object::load(object, &program, config.seed, address, config.mtu, &config.params)?;
         let reports = object.reports().map_err(LoadError::Failed)?;
         object.stay_awake().map_err(LoadError::Failed)?;
         if pace == Pace::Asked {
@@ -104,7 +103,8 @@ impl KernelCore {
         let (before, _) = self.object.taken_and_busy()?;
         // An interface is said by the last byte of a frame's source.
         let interface = u8::try_from(interface).unwrap_or(NO_INTERFACE);
-        self.frame("ingress", [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, interface], IPV4, packet, now)?;
+        let ethertype = ethertype(self.program.net_header.layer);
+        self.frame("ingress", [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, interface], ethertype, packet, now)?;
         let taken = self.object.taken_and_busy()?.0 > before;
         self.let_out()?;
         Ok(taken)
@@ -203,9 +203,14 @@ impl KernelCore {
         let calls = self.program.interface.as_ref().map_or(&[][..], |i| &i.calls);
         calls.get(call).is_some_and(|call| {
             let fields = &self.program.events[call.event.index()].fields;
-            let scalars = fields.iter().filter(|f| f.ty.is_scalar()).count();
-            let data = scalars < fields.len() || request.data == Data::None;
-            request.token != 0 && request.args.len() == scalars && data
+            let words = |ty: &Ty| match ty {
+                Ty::Id(id) => self.program.words_of_id(*id),
+                ty => usize::from(ty.is_scalar()),
+            };
+            let data = fields.iter().any(|f| words(&f.ty) == 0) || request.data == Data::None;
+            request.token != 0
+                && request.args.len() == fields.iter().map(|f| words(&f.ty)).sum::<usize>()
+                && data
         })
     }
 }

@@ -19,10 +19,11 @@ use crate::link::{self, Device};
 use crate::load_error::{refused_maps, refused_program};
 use crate::maps::{self, number};
 use crate::object::{failed, fd};
+use crate::traffic::Traffic;
 use crate::{LoadError, pins};
 
-/// IP protocols; the element behind the last one is the dispatcher's own.
-const PROTOCOLS: u32 = 256;
+/// The dispatcher's own place is behind those of programs.
+const OWN: u32 = Traffic::PLACES;
 /// Its maps, in the kernel and as pins.
 const MAPS: [&str; 3] = ["carrick_entries", "carrick_owners", "carrick_lives"];
 /// Where they are pinned, in a folder of pins.
@@ -74,7 +75,7 @@ impl Owner {
 /// A dispatcher at its device, or before it is there.
 #[derive(Debug)]
 pub(crate) struct Dispatcher {
-    /// the programs, by their protocols
+    /// the programs, by their places
     entries: OwnedFd,
     /// who has them
     owners: OwnedFd,
@@ -130,7 +131,7 @@ impl Dispatcher {
         };
         let dispatcher =
             Dispatcher::of(map).ok_or_else(|| LoadError::Failed("a dispatcher lacks maps".into()))?;
-        dispatcher.put_owner(PROTOCOLS, Owner { device: device.index, net: net()?, ..NOBODY })?;
+        dispatcher.put_owner(OWN, Owner { device: device.index, net: net()?, ..NOBODY })?;
         Ok((dispatcher, own.map_err(said("load a dispatcher"))?))
     }
 
@@ -147,7 +148,7 @@ impl Dispatcher {
             };
             let Some(dispatcher) = Dispatcher::of(map) else { continue };
             // Devices of other network namespaces have the same numbers.
-            if dispatcher.owner(PROTOCOLS).is_ok_and(|own| own.net == here && own.device == device.index) {
+            if dispatcher.owner(OWN).is_ok_and(|own| own.net == here && own.device == device.index) {
                 return Ok(Some((dispatcher, link)));
             }
         }
@@ -168,14 +169,14 @@ impl Dispatcher {
         MAPS.iter().zip(maps).try_for_each(|(name, map)| pins::pin(map.as_fd(), &dir.join(name)))
     }
 
-    fn owner(&self, protocol: u32) -> Result<Owner, LoadError> {
+    fn owner(&self, place: u32) -> Result<Owner, LoadError> {
         let mut octets = [0; mem::size_of::<Owner>()];
-        let found = maps::lookup(self.owners.as_fd(), &protocol.to_ne_bytes(), &mut octets);
+        let found = maps::lookup(self.owners.as_fd(), &place.to_ne_bytes(), &mut octets);
         found.map(|_| Owner::read(octets)).map_err(said("see who is on the device"))
     }
 
-    fn put_owner(&self, protocol: u32, owner: Owner) -> Result<(), LoadError> {
-        maps::update(self.owners.as_fd(), Some(&protocol.to_ne_bytes()), &owner.octets())
+    fn put_owner(&self, place: u32, owner: Owner) -> Result<(), LoadError> {
+        maps::update(self.owners.as_fd(), Some(&place.to_ne_bytes()), &owner.octets())
             .map_err(said("write who is on the device"))
     }
 
@@ -191,7 +192,7 @@ impl Dispatcher {
     /// Waits until nobody else changes anything.
     pub(crate) fn door(&self) -> Result<Door, LoadError> {
         let (door, end) = (Door(life()?), Instant::now() + PATIENCE);
-        while !self.claim(PROTOCOLS, door.0.as_fd())? {
+        while !self.claim(OWN, door.0.as_fd())? {
             if Instant::now() > end {
                 return Err(LoadError::Failed(
                     "another process is about to change what is on the device, and does not come to its end"
@@ -204,27 +205,27 @@ impl Dispatcher {
         Ok(door)
     }
 
-    /// Takes out the programs whose processes are dead, and says who is left, by protocols.
-    fn sweep(&self, door: &Door) -> Result<Vec<(u32, Owner)>, LoadError> {
+    /// Takes out the programs whose processes are dead, and says who is left.
+    fn sweep(&self, door: &Door) -> Result<Vec<(Traffic, Owner)>, LoadError> {
         let mut left = Vec::new();
-        for protocol in 0..PROTOCOLS {
-            let owner = self.owner(protocol)?;
+        for traffic in Traffic::all() {
+            let owner = self.owner(traffic.place())?;
             if owner.who[0] == 0 {
                 continue;
             }
-            if owner.lasting == 0 && self.claim(protocol, door.0.as_fd())? {
-                self.clear(protocol)?;
+            if owner.lasting == 0 && self.claim(traffic.place(), door.0.as_fd())? {
+                self.clear(traffic)?;
             } else {
-                left.push((protocol, owner));
+                left.push((traffic, owner));
             }
         }
         Ok(left)
     }
 
-    fn clear(&self, protocol: u32) -> Result<(), LoadError> {
-        self.put_owner(protocol, NOBODY)?;
+    fn clear(&self, traffic: Traffic) -> Result<(), LoadError> {
+        self.put_owner(traffic.place(), NOBODY)?;
         for map in [&self.entries, &self.lives] {
-            match maps::remove(map.as_fd(), &protocol.to_ne_bytes()) {
+            match maps::remove(map.as_fd(), &traffic.place().to_ne_bytes()) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {
                     return Err(said("take a program off the device")(e));
                 }
@@ -234,19 +235,19 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Gives a program the packets of its protocol, for as long as the process has this socket.
+    /// Gives a program its packets, for as long as the process has this socket.
     pub(crate) fn enter(
         &self,
         door: &Door,
-        protocol: u8,
+        traffic: Traffic,
         program: BorrowedFd<'_>,
         who: &str,
         life: BorrowedFd<'_>,
     ) -> Result<(), LoadError> {
-        let place = u32::from(protocol);
-        if let Some((_, owner)) = self.sweep(door)?.iter().find(|(taken, _)| *taken == place) {
+        let place = traffic.place();
+        if let Some((_, owner)) = self.sweep(door)?.iter().find(|(taken, _)| *taken == traffic) {
             return Err(LoadError::Missing(format!(
-                "the packets of IP protocol {protocol} on this device are for {}; end that one, or choose another device",
+                "the packets of {traffic} on this device are for {}; end that one, or choose another device",
                 owner.name()
             )));
         }
@@ -258,25 +259,25 @@ impl Dispatcher {
     }
 
     /// The program stays when its process ends: it is pinned.
-    pub(crate) fn stays(&self, protocol: u8) -> Result<(), LoadError> {
-        let owner = self.owner(protocol.into())?;
-        self.put_owner(protocol.into(), Owner { lasting: 1, ..owner })
+    pub(crate) fn stays(&self, traffic: Traffic) -> Result<(), LoadError> {
+        let owner = self.owner(traffic.place())?;
+        self.put_owner(traffic.place(), Owner { lasting: 1, ..owner })
     }
 
     /// Takes a program out; whether it was the last one.
-    pub(crate) fn leave(&self, door: &Door, protocol: u8) -> Result<bool, LoadError> {
-        self.clear(protocol.into())?;
+    pub(crate) fn leave(&self, door: &Door, traffic: Traffic) -> Result<bool, LoadError> {
+        self.clear(traffic)?;
         Ok(self.sweep(door)?.is_empty())
     }
 
-    /// The protocol of a program.
-    pub(crate) fn protocol(&self, program: u32) -> Option<u8> {
+    /// The packets of a program.
+    pub(crate) fn traffic(&self, program: u32) -> Option<Traffic> {
         let mut id = [0; 4];
-        let is_it = |protocol: &u8| {
-            let found = maps::lookup(self.entries.as_fd(), &u32::from(*protocol).to_ne_bytes(), &mut id);
+        let is_it = |traffic: &Traffic| {
+            let found = maps::lookup(self.entries.as_fd(), &traffic.place().to_ne_bytes(), &mut id);
             matches!(found, Ok(Some(()))) && u32::from_ne_bytes(id) == program
         };
-        (0..=u8::MAX).find(is_it)
+        Traffic::all().find(is_it)
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What programs and those who use them from outside have in common: `targets/xdp/include/carrick/layout.h`.
 
-use carrick_ir::{Interface, Program};
+use carrick_ir::{Interface, NetLayer, Program};
 
 /// Bytes of an Ethernet header.
 pub const ETHERNET: usize = 14;
@@ -28,12 +28,25 @@ pub mod head {
     pub const CLOCK: usize = 0;
     pub const KEY: usize = 8;
     pub const ADDRESS: usize = 24;
-    pub const MTU: usize = 28;
-    pub const DEVICE: usize = 32;
-    pub const PACED: usize = 36;
-    pub const TAKEN: usize = 40;
-    pub const BUSY: usize = 48;
-    pub const COUNTERS: usize = 56;
+    pub const MTU: usize = 40;
+    pub const DEVICE: usize = 44;
+    pub const PACED: usize = 48;
+    pub const TAKEN: usize = 56;
+    pub const BUSY: usize = 64;
+    pub const COUNTERS: usize = 72;
+}
+
+/// What follows an Ethernet header in frames of a program's network layer (RFC 894, RFC 2464).
+pub fn ethertype(layer: NetLayer) -> u16 {
+    if layer == NetLayer::Ipv6 { 0x86dd } else { 0x0800 }
+}
+
+/// An address of that layer, as the head has it.
+pub fn address(layer: NetLayer, address: u128) -> Vec<u8> {
+    match layer {
+        NetLayer::Ipv6 => [(address >> 64) as u64, address as u64].map(u64::to_ne_bytes).concat(),
+        NetLayer::Ipv4 | NetLayer::Link => (address as u32).to_ne_bytes().to_vec(),
+    }
 }
 
 /// Where `struct carrick_places` has what: bytes, and how many.

@@ -25,6 +25,7 @@ mod requests;
 mod seed;
 mod state;
 mod timers;
+mod traffic;
 
 pub use core::KernelCore;
 pub use link::{Device, Entry, Link, Whole};
@@ -32,3 +33,4 @@ pub use load_error::LoadError;
 pub use object::{Object, Reports};
 pub use seed::seed;
 pub use state::Instances;
+pub use traffic::Traffic;

@@ -9,6 +9,7 @@ use std::path::Path;
 use crate::dispatch::{self, Dispatcher};
 use crate::maps::{bpf, number};
 use crate::object::{INGRESS, failed};
+use crate::traffic::Traffic;
 use crate::{LoadError, pins};
 
 const GET_INFO: libc::c_long = 15;
@@ -87,15 +88,15 @@ fn look_up(name: &str) -> Option<(u32, u32, [u8; 6])> {
 pub struct Entry<'a> {
     /// the object of what hands packets to the programs on a device, in case that none is there yet
     pub dispatcher: &'a Path,
-    /// the IP protocol whose packets are for the program
-    pub protocol: u8,
+    /// the packets that are for the program
+    pub traffic: Traffic,
     /// for people: whose program it is
     pub who: &'a str,
 }
 
 impl Entry<'_> {
     fn held(&self, link: OwnedFd, dispatcher: Dispatcher, life: OwnedFd) -> Link {
-        Link { link, dispatcher, protocol: self.protocol, _life: Some(life) }
+        Link { link, dispatcher, traffic: self.traffic, _life: Some(life) }
     }
 }
 
@@ -105,7 +106,7 @@ pub struct Link {
     /// the dispatcher's, which is at the device as long as anybody has this
     link: OwnedFd,
     dispatcher: Dispatcher,
-    protocol: u8,
+    traffic: Traffic,
     /// none if it is pinned, and another process put it there
     _life: Option<OwnedFd>,
 }
@@ -198,7 +199,7 @@ impl Link {
         let life = dispatch::life()?;
         loop {
             let (dispatcher, own) = Dispatcher::load(entry.dispatcher, device)?;
-            dispatcher.enter(&dispatcher.door()?, entry.protocol, program, entry.who, life.as_fd())?;
+            dispatcher.enter(&dispatcher.door()?, entry.traffic, program, entry.who, life.as_fd())?;
             let mut attr =
                 Attr { of: number(own.as_fd()), device: device.index, kind: XDP, flags: BY_THE_DRIVER };
             let error = match bpf(CREATE, &mut attr) {
@@ -214,7 +215,7 @@ impl Link {
             let door = dispatcher.door()?;
             // Who was the last one there may have taken it away by now.
             if info(link.as_fd()).is_ok_and(|info| info.device == device.index) {
-                dispatcher.enter(&door, entry.protocol, program, entry.who, life.as_fd())?;
+                dispatcher.enter(&door, entry.traffic, program, entry.who, life.as_fd())?;
                 return Ok(entry.held(link, dispatcher, life));
             }
         }
@@ -227,7 +228,7 @@ impl Link {
     pub fn pin(&self, dir: &Path) -> Result<(), String> {
         self.dispatcher.pin(dir)?;
         pins::pin(self.link.as_fd(), &dir.join(pins::LINK))?;
-        self.dispatcher.stays(self.protocol).map_err(|refusal| refusal.to_string())
+        self.dispatcher.stays(self.traffic).map_err(|refusal| refusal.to_string())
     }
 
     /// What [`Link::pin`] put into this folder; `None` if there is none.
@@ -242,7 +243,7 @@ impl Link {
         let (link, dispatcher) = (pins::get(&path)?, Dispatcher::open(dir)?);
         let program = pins::get(&dir.join(pins::PROGRAMS).join(INGRESS))?;
         let program = info(program.as_fd()).map_err(failed("look at a program"))?.id;
-        Ok(dispatcher.protocol(program).map(|protocol| Link { link, dispatcher, protocol, _life: None }))
+        Ok(dispatcher.traffic(program).map(|traffic| Link { link, dispatcher, traffic, _life: None }))
     }
 
     /// The number of the device that it is at; `None` if that is gone.
@@ -260,7 +261,7 @@ impl Link {
     /// What the kernel says.
     pub fn detach(self) -> Result<(), String> {
         let door = self.dispatcher.door().map_err(|refusal| refusal.to_string())?;
-        let last = self.dispatcher.leave(&door, self.protocol).map_err(|refusal| refusal.to_string())?;
+        let last = self.dispatcher.leave(&door, self.traffic).map_err(|refusal| refusal.to_string())?;
         if !last {
             return Ok(());
         }

@@ -10,7 +10,7 @@ use std::path::Path;
 use aya::maps::{Map, MapData, RingBuf};
 use aya::programs::Xdp;
 use aya::{Ebpf, EbpfLoader, VerifierLogLevel};
-use carrick_ir::Program;
+use carrick_ir::{NetLayer, Program};
 
 use crate::link::{Device, Entry, Link};
 use crate::load_error::{refused_maps, refused_program, told};
@@ -27,6 +27,9 @@ pub struct Object {
     pub(crate) core_octets: usize,
     pub(crate) processors: usize,
 }
+
+/// Bytes of the packets that a link of IPv6 carries at least (RFC 8200 §5).
+const IPV6_LEAST_MTU: u32 = 1280;
 
 /// The program that packets come to.
 pub(crate) const INGRESS: &str = "ingress";
@@ -48,10 +51,15 @@ impl Object {
         path: &Path,
         program: &Program,
         seed: u64,
-        address: u32,
+        address: u128,
         mtu: u32,
         params: &[u64],
     ) -> Result<Object, LoadError> {
+        if program.net_header.layer == NetLayer::Ipv6 && mtu < IPV6_LEAST_MTU {
+            return Err(LoadError::Missing(format!(
+                "the device carries packets of {mtu} bytes, and IPv6 needs {IPV6_LEAST_MTU}: set its MTU with `ip link set`"
+            )));
+        }
         machine::suits()?;
         machine::has(needs::of(path))?;
         let room = room(program, params)?;

@@ -5,7 +5,7 @@ use aya::maps::MapData;
 use carrick_interp::{random_start, secret_key};
 use carrick_ir::{COUNTERS, Program};
 
-use crate::layout::{AWAKE, DUE, QUEUE_HEAD, head};
+use crate::layout::{self, AWAKE, DUE, QUEUE_HEAD, head};
 use crate::load_error::told;
 use crate::maps;
 use crate::object::{Object, failed, fd};
@@ -43,7 +43,7 @@ impl Object {
         &self,
         program: &Program,
         seed: u64,
-        address: u32,
+        address: u128,
         mtu: u32,
         params: &[u64],
     ) -> Result<(), String> {
@@ -54,13 +54,14 @@ impl Object {
         let zero = 0_u32.to_ne_bytes();
         maps::update(fd(self.map("carrick_shared")?), Some(&zero), &shared)
             .map_err(failed("write what is shared"))?;
+        let address = layout::address(program.net_header.layer, address);
         let defaults: Vec<u64> = program.params.iter().map(|p| p.default).collect();
         let params = if params.is_empty() { &defaults } else { params };
         self.each_core(|core| {
             for (at, word) in secret_key(seed).iter().enumerate() {
                 put(core, head::KEY + at * 8, &word.to_ne_bytes());
             }
-            put(core, head::ADDRESS, &address.to_ne_bytes());
+            put(core, head::ADDRESS, &address);
             put(core, head::MTU, &mtu.to_ne_bytes());
             for (at, value) in params.iter().enumerate() {
                 put(core, head::COUNTERS + (COUNTERS.len() + at) * 8, &value.to_ne_bytes());

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The network layer of a program over IPv6. carrick/network4.h has the same names for IPv4. */
+#ifndef CARRICK_XDP_NETWORK_H
+#define CARRICK_XDP_NETWORK_H
+
+#include "carrick/ipv6.h"
+
+#define CARRICK_NET_HEADER CARRICK_IP6_HEADER
+#define CARRICK_NET_TYPE   0x86ddu /* in an Ethernet header (RFC 2464) */
+#define CARRICK_NET_ICMP   58u
+
+/* An address; `::` is the unspecified one. */
+typedef struct carrick_ip6_address carrick_net_address;
+
+CARRICK_INLINE bool carrick_net_same(const carrick_net_address *a, const carrick_net_address *b) {
+    return a->high == b->high && a->low == b->low;
+}
+
+/* The destination in a header. */
+CARRICK_INLINE carrick_net_address carrick_net_destination(const uint8_t *p) {
+    return carrick_ip6_load(p + 24);
+}
+
+/* Puts an address into a report; returns how many words it takes. */
+CARRICK_INLINE uint32_t carrick_net_report(uint64_t *words, const carrick_net_address *address) {
+    words[0] = address->high;
+    words[1] = address->low;
+    return 2;
+}
+
+/* An address as an argument of generated functions. */
+#define CARRICK_NET_ARGUMENT(address) (&(address))
+
+#endif
