@@ -102,6 +102,22 @@ fn a_circuit_can_be_between_two_hosts() {
     assert!(cores.refusal().is_none());
 }
 
+/// Options that end with a list are read and made in a circuit as in the interpreter.
+#[test]
+fn lists_in_options_go_through_a_circuit() {
+    if no_tools() {
+        return;
+    }
+    let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
+    let listed = compile_file(&root().join("tests/tests/hardware/listed.mtp")).expect("readable");
+    let (ends, listed) = (protocol("tcp"), listed.program.expect("right"));
+    let cores = ALL.find("hw").expect("there is one").cores(&listed, false).expect("it fits");
+    let via = Via { program: &listed, engine: &cores.engine(Pace::Asked), params: Vec::new() };
+    let found = diff_through(&ends, &Engine::Interpreter, Some(&via), &Scenario::random(3)).expect("it runs");
+    assert_eq!((found.difference, found.failures), (None, vec![]));
+    assert!(found.packets > 100, "{} packets", found.packets);
+}
+
 /// Both ends are interpreted; between them are the interpreter and a circuit, which get the same bytes, whole and damaged.
 #[test]
 fn packets_are_read_and_made_as_the_interpreter_does() {
