@@ -38,6 +38,15 @@ impl Body<'_, '_> {
                 self.count(args, 1, span)?;
                 self.option_add(bp, list, &args[0]).map(|()| None)
             }
+            Node::ReadOnly(place, why)
+                if matches!(place.path.last(), Some(ir::Proj::OptField(..)))
+                    && matches!(
+                        method.name.as_str(),
+                        "add" | "set" | "insert" | "remove" | "pop" | "clear"
+                    ) =>
+            {
+                self.assignable(Node::ReadOnly(place, why), span).map(|_| None)
+            }
             Node::Place(place) | Node::ReadOnly(place, _) => match place.ty.clone() {
                 Ty::Packet if method.name == "left" || method.name == "peek" => {
                     self.packet_rest(method, args, span)
