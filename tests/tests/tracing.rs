@@ -169,7 +169,7 @@ fn what_no_device_can_do_is_refused() {
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     assert!(refused(&["--on", "segment", "--set", "tcb.cwnd = true"]).contains("--> --set:1:12"));
-    assert!(refused(&["--on", "segment", "--set", "tcb.id = none"]).contains("keeps its id"));
+    assert!(refused(&["--on", "segment", "--set", "tcb.id = none"]).contains("the id of an instance"));
     assert!(refused(&["--set", "tcb.cwnd = 1"]).contains("--at TIME"));
     assert!(refused(&["--on", "segment", "--loss", "1%"]).contains("cannot be used with"));
     assert!(refused(&["--break", "segment"]).contains("cannot be used with"));
@@ -298,7 +298,7 @@ fn what_is_asked_wrongly_is_pointed_at() {
         (&["--on", "segmet"], "did you mean segment?"),
         (&["--on", "segment", "--show", "id", "--context", "tcbs"], "did you mean tcb?"),
         (&["--at", "1ms", "--set", "tcb.cwnd = true"], "--> --set:1:12"),
-        (&["--at", "1ms", "--set", "tcb.id = none"], "keeps its id"),
+        (&["--at", "1ms", "--set", "tcb.id = none"], "the id of an instance"),
         (&["--at", "1ms", "--set", "tcb.ooo.reset(snd_una)"], "does not assign"),
         (&["--at", "1ms", "--set", "tcb.cwnd = 1", "--compiled"], "leave out --compiled"),
         (&["--set", "tcb.cwnd = 1"], "--at TIME"),

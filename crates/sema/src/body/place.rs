@@ -70,7 +70,9 @@ impl Body<'_, '_> {
                     COMPUTED => {
                         (codes::COMPUTED_FIELD, "remove the assignment: it is filled in for each packet")
                     }
-                    ID => (codes::ID_ASSIGNED, "write `rebind_ctx(c, an_id(...));`"),
+                    ID => {
+                        (codes::ID_ASSIGNED, "find the instance by another id: see `carrick explain MTP0471`")
+                    }
                     OPTION => (codes::OPTION_ASSIGNED, "write `bp.opts.add(an_option(value));`"),
                     PAYLOAD => (codes::PAYLOAD_ASSIGNED, "write `bp.payload = data(c.id, offset, len);`"),
                     _ => (codes::READ_ONLY, "assign something else"),
