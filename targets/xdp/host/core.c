@@ -74,9 +74,10 @@ static bool room_to_ask(const struct carrick_core *core) {
     return room && packets_waiting(core) < QUEUED_MOST;
 }
 
-bool core_ask(const struct carrick_core *core, const struct carrick_host_request *host_request) {
+bool core_ask(struct carrick_core *core, const struct carrick_host_request *host_request) {
     if (!room_to_ask(core))
         return false;
+    core->goes_at = 0;
     tap_put(&core->kernel->tap, host_request);
     return true;
 }

@@ -40,8 +40,8 @@ struct carrick_core {
     struct staged staged[];                  /* staged_count */
 };
 
-/* Puts a request into a frame, which goes with the next push. False: there is no room in it, and it cannot go now. */
-bool core_ask(const struct carrick_core *core, const struct carrick_host_request *host_request);
+/* Puts a request into a frame, which waits for nothing then. False: there is no room in it, and it cannot go now. */
+bool core_ask(struct carrick_core *core, const struct carrick_host_request *host_request);
 
 /* An address, in network order: `len` bytes of it. */
 struct carrick_hop {
