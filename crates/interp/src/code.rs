@@ -241,7 +241,7 @@ pub(crate) struct Each {
     pub body: Code,
 }
 
-/// Puts a blueprint into a packet's list of frames.
+/// Adds an option that ends with a list.
 #[derive(Debug, Clone)]
 pub(crate) struct OptAdd {
     /// whether the option is there; cells of the frame
@@ -253,6 +253,7 @@ pub(crate) struct OptAdd {
     pub least: u32,
 }
 
+/// Puts a blueprint into a packet's list of frames.
 #[derive(Debug, Clone)]
 pub(crate) struct FrameAdd {
     /// of the frame, how many there are

@@ -6,11 +6,10 @@ use std::process::Command;
 
 use carrick_tests::build::{carrick, root};
 use carrick_tests::in_kernel::enable_veth_redirect_but;
-use carrick_tests::net::{DEVICE, End, Net, skip};
-use carrick_tests::running::{Running, serve, started};
+use carrick_tests::net::{DEVICE, End, Net};
+use carrick_tests::running::serve;
 
-use super::MISSING;
-use super::streams::place;
+use super::streams::{place, served_by};
 
 const OURS: &str = "fd00:77::1";
 const PEER: &str = "fd00:77::2";
@@ -24,21 +23,6 @@ fn application(net: &Net, app: &str) -> Command {
     command
 }
 
-/// A server that runs; `None`, said aloud, where this machine does not take programs.
-fn server(net: &Net, app: &str) -> Option<Running> {
-    let (running, mut lines) = started(&mut application(net, app));
-    let first = lines.next().unwrap_or_default();
-    if !first.starts_with("tcp is on") {
-        assert_eq!(running.ended().code(), Some(MISSING), "{first}");
-        skip(&first);
-        return None;
-    }
-    assert!(lines.any(|line| line.starts_with("listening on port")), "it serves");
-    // Whoever does not read makes it wait.
-    std::thread::spawn(move || lines.count());
-    Some(running)
-}
-
 #[test]
 fn bytes_pass_both_ways_over_ipv6() {
     let Some((net, dir)) = place() else { return };
@@ -47,7 +31,8 @@ fn bytes_pass_both_ways_over_ipv6() {
     }
     let data = fs::read(dir.path().join("data")).expect("readable");
     enable_veth_redirect_but(&net, 0);
-    let Some(running) = server(&net, &format!("http:{}", dir.path().display())) else { return };
+    let server = &mut application(&net, &format!("http:{}", dir.path().display()));
+    let Some(running) = served_by(server) else { return };
     for lost in [0, LOST] {
         enable_veth_redirect_but(&net, lost);
         let url = format!("http://[{OURS}]/data");

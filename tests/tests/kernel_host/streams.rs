@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use carrick_tests::build::root;
 use carrick_tests::in_kernel::{enable_veth_redirect_but, run_in_kernel_with};
@@ -24,7 +25,7 @@ pub(crate) fn place() -> Option<(Net, TempDir)> {
     Some((net, dir))
 }
 
-pub(crate) fn application(net: &Net, app: &str, features: &[&str]) -> std::process::Command {
+pub(crate) fn application(net: &Net, app: &str, features: &[&str]) -> Command {
     let mut command = run_in_kernel_with(net, &root().join("protocols/tcp/tcp.mtp"), features);
     command.args(["--app", app]);
     command
@@ -32,19 +33,22 @@ pub(crate) fn application(net: &Net, app: &str, features: &[&str]) -> std::proce
 
 /// Starts a server; `None`, said aloud, where this machine does not take programs.
 pub(crate) fn server(net: &Net, app: &str, features: &[&str]) -> Option<Running> {
-    let (running, lines) = server_that_tells(net, app, features)?;
+    served_by(&mut application(net, app, features))
+}
+
+/// The same of an application that is given whole.
+pub(crate) fn served_by(application: &mut Command) -> Option<Running> {
+    let (running, lines) = serving(application)?;
     // Whoever does not read makes it wait.
     std::thread::spawn(move || lines.count());
     Some(running)
 }
 
 /// The same, with what it says once it serves.
-pub(crate) fn server_that_tells(
-    net: &Net,
-    app: &str,
-    features: &[&str],
+pub(crate) fn serving(
+    application: &mut Command,
 ) -> Option<(Running, impl Iterator<Item = String> + Send + use<>)> {
-    let (running, mut lines) = started(&mut application(net, app, features));
+    let (running, mut lines) = started(application);
     let first = lines.next().unwrap_or_default();
     if !first.starts_with("tcp is on") {
         assert_eq!(running.ended().code(), Some(super::MISSING), "{first}");

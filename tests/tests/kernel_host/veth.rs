@@ -4,7 +4,7 @@
 
 use carrick_tests::net::{DEVICE, End, Net};
 
-use super::streams::{place, server, server_that_tells};
+use super::streams::{application, place, server, serving};
 
 /// Echoes over several connections, one after the other. Prints how many of them were answered only when a second had
 /// passed, and one of the two ends had retransmitted: the peer, by its count, or the stack, by the time of its answer.
@@ -84,7 +84,7 @@ print('echoed', flush=True)
 #[test]
 fn packets_for_addresses_that_nobody_has_take_no_place_of_a_completion() {
     let Some((net, _)) = place() else { return };
-    let Some((running, lines)) = server_that_tells(&net, "echo", &[]) else { return };
+    let Some((running, lines)) = serving(&mut application(&net, "echo", &[])) else { return };
     let told = std::thread::spawn(move || lines.collect::<Vec<_>>());
     let host = running.child().unwrap_or(running.id()).to_string();
     let talk = net.command(End::Peer, "python3").args(["-c", FLOODED, Net::OURS, &host]).output();

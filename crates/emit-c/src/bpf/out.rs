@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets of a program in the kernel, and what the target's headers are told of it.
 
-use carrick_ir::{BlueprintDef, BpFieldKind};
+use carrick_ir::BlueprintDef;
 
 use super::raised::following;
+use super::unsupported::sums_all;
 use crate::Emitter;
 use crate::blueprint::sums_payload;
 
@@ -50,16 +51,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether a checksum is over header and payload.
-    fn sums_all(&self) -> bool {
-        self.p.blueprints.iter().flat_map(|bp| &bp.fields).any(|f| {
-            matches!(f.kind, BpFieldKind::Checksum { header: true, payload: true, fields: None, .. })
-        })
-    }
-
     /// Whether it reads more of a frame than what is parsed first.
     fn reads_frames(&self) -> bool {
-        self.sums_all() || self.looks_further() || self.has_any_units()
+        sums_all(self.p) || self.looks_further() || self.has_any_units()
     }
 
     /// What the target's headers are told of the program.
@@ -70,7 +64,7 @@ impl Emitter<'_> {
         self.w.line(format!("#define CARRICK_PROTOCOL {}", self.p.net_header.protocol));
         self.w.line(format!("#define CARRICK_CHAINS {}u", following(self.p).chains));
         for (name, holds) in [
-            ("WHOLE_SUM", self.sums_all()),
+            ("WHOLE_SUM", sums_all(self.p)),
             ("READS_FRAMES", self.reads_frames()),
             ("LOOKS", self.looks_further()),
             ("FRAMES", self.has_frames()),

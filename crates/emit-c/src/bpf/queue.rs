@@ -121,9 +121,13 @@ impl Emitter<'_> {
 
     /// Whether an entry of this blueprint that waits may become another one, with a payload.
     fn takes_up(&self, bp: &BlueprintDef) -> bool {
-        let is_it = |rule: &CoalescingRule| self.p.blueprints[rule.blueprint.index()].name == bp.name;
-        let carries = |rule: &CoalescingRule| rule.takes.is_empty() && !rule.without_payload();
-        self.p.coalescing.iter().any(|rule| is_it(rule) && carries(rule))
+        self.rules_of(bp).any(|rule| rule.takes.is_empty() && !rule.without_payload())
+    }
+
+    /// The coalescing rules of a blueprint.
+    fn rules_of<'a>(&'a self, bp: &'a BlueprintDef) -> impl Iterator<Item = &'a CoalescingRule> {
+        let rules = self.p.coalescing.iter();
+        rules.filter(|rule| self.p.blueprints[rule.blueprint.index()].name == bp.name)
     }
 
     /// Whether headers of the program may wait for the end of a burst (carrick/bursts.h).
@@ -142,11 +146,7 @@ impl Emitter<'_> {
 
     /// Whether those of a blueprint may.
     fn gathered(&self, bp: &BlueprintDef) -> bool {
-        let holds = |rule: &CoalescingRule| fold(self.p, &rule.when, &|_| None) != Some(0);
-        self.p
-            .coalescing
-            .iter()
-            .any(|rule| self.p.blueprints[rule.blueprint.index()].name == bp.name && holds(rule))
+        self.rules_of(bp).any(|rule| fold(self.p, &rule.when, &|_| None) != Some(0))
     }
 
     /// The newest entry of a context, for coalescing rules.

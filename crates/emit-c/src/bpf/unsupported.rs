@@ -54,7 +54,8 @@ pub fn unsupported(program: &Program) -> Option<Unsupported> {
 }
 
 /// Whether some packet has a checksum over all of it, so that what came is summed.
-fn sums_all(program: &Program) -> bool {
+/// Whether a checksum is over header and payload.
+pub(super) fn sums_all(program: &Program) -> bool {
     let all = |kind: &BpFieldKind| {
         matches!(kind, BpFieldKind::Checksum { header: true, payload: true, fields: None, .. })
     };
