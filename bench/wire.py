@@ -50,6 +50,8 @@ class Wire:
         for name in self.names:
             run("ip", "-n", name, "link", "set", "lo", "up")
             run("ip", "-n", name, "link", "set", DEVICE, "up")
+            # As any network card has: what the ring of 256 packets has no room for waits, in place of getting lost.
+            run("tc", "-n", name, "qdisc", "replace", "dev", DEVICE, "root", "pfifo", "limit", "1000")
             # All runs of a contest call from ports of their own, those of the last minute too.
             run("ip", "netns", "exec", name, "sysctl", "-q", "net.ipv4.ip_local_port_range=1024 65535")
         for name, address in [(ours, OURS), (peer, PEER)] if self.kernel_on_both else [(peer, PEER)]:
