@@ -123,6 +123,9 @@ pub fn compile(dir: &Path, name: &str, tracing: Tracing) -> Result<(), Failure> 
     if tracing == Tracing::On {
         command.arg("-DCARRICK_TRACE=1");
     }
+    if cfg!(target_arch = "x86_64") {
+        command.arg("-DCARRICK_STORES_IN_ORDER=1");
+    }
     command.args(["-c", &format!("{name}.bpf.c"), "-o", &format!("{name}.bpf.o")]);
     cc::run_with(&mut command, "compile for the kernel", "apt-get install clang", "CLANG")
 }

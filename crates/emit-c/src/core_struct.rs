@@ -132,7 +132,7 @@ impl Emitter<'_> {
                 "uint64_t newest__; /* where the newest of its blueprints stands in the queue, or stood */",
             );
         }
-        self.dialect.instance_members(self);
+        self.dialect.instance_members(self, ctx);
         if !ctx.timers.is_empty() {
             self.w.line(format!("struct carrick_timer timers__[{}];", ctx.timers.len()));
         }

@@ -101,7 +101,7 @@ pub trait Dialect {
     fn random(&self) -> &'static str;
 
     /// Makes a timer run for `after` from now on.
-    fn arm_timer(&self, e: &Emitter<'_>, timer: &str) -> String;
+    fn arm_timer(&self, timer: &str) -> String;
 
     fn stop_timer(&self, timer: &str) -> String;
 
@@ -135,7 +135,7 @@ pub trait Dialect {
     fn parsed(&self) -> [&'static str; 2];
 
     /// What the program does not see: in the structs of an instance, a chain and an entry of the queue.
-    fn instance_members(&self, e: &mut Emitter<'_>);
+    fn instance_members(&self, e: &mut Emitter<'_>, ctx: &ContextDef);
     fn chain_members(&self, e: &mut Emitter<'_>);
     fn entry_members(&self, e: &mut Emitter<'_>);
 

@@ -35,7 +35,7 @@ impl Dialect for Process {
         "carrick_pcg_next(&core->rng)"
     }
 
-    fn arm_timer(&self, _e: &Emitter<'_>, timer: &str) -> String {
+    fn arm_timer(&self, timer: &str) -> String {
         format!("carrick_timer_restart(&core->wheel, {timer}, core->now, after);")
     }
 
@@ -98,7 +98,7 @@ impl Dialect for Process {
         ["const uint8_t *ptr;", "const uint8_t **rest; /* begin and end of what no extract has taken */"]
     }
 
-    fn instance_members(&self, e: &mut Emitter<'_>) {
+    fn instance_members(&self, e: &mut Emitter<'_>, _ctx: &ContextDef) {
         e.w.line("uint32_t slot__, generation__, next_free__;");
         e.w.line("bool live__; /* has its id; a slot that is neither live nor free waits for its packets */");
     }

@@ -88,7 +88,7 @@ impl Emitter<'_> {
             return;
         }
         let timer = format!("&c->timers__[{}]", self.bounded("timer".into(), ctx.timers.len() as u32));
-        let arm = self.dialect.arm_timer(self, &timer);
+        let arm = self.dialect.arm_timer(&timer);
         self.timer_instruction(
             ctx,
             "start",

@@ -137,7 +137,7 @@ bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_co
             *out = (struct carrick_completion){
                 .token = report->words[0], .status = (uint8_t)report->words[1], .value = report->words[2]};
             core->open -= core->open > 0;
-            core->drained |= core_unstage(core, out->token, out->value);
+            core_unstage(core, out->token, out->value);
             found = true;
         } else if (report->kind == CARRICK_REPORT_SEND) {
             core_send(core, report, octets);

@@ -72,8 +72,8 @@ uint64_t core_watch(const struct carrick_core *core);
 /* Puts the bytes of a request where the program finds them. False: there is no room. */
 bool core_stage(struct carrick_core *core, const struct carrick_request *request,
                 struct carrick_host_request *host_request);
-/* A request with bytes is complete: `octets` of them are the application's now, at most. Whether it asked for more. */
-bool core_unstage(struct carrick_core *core, uint64_t token, uint64_t octets);
+/* A request with bytes is complete: `octets` of them are the application's now, at most. */
+void core_unstage(struct carrick_core *core, uint64_t token, uint64_t octets);
 
 /* What stands in an instance. */
 static inline uint32_t core_word(const uint8_t *at) {

@@ -36,20 +36,21 @@ bool core_stage(struct carrick_core *core, const struct carrick_request *request
     return true;
 }
 
-bool core_unstage(struct carrick_core *core, uint64_t token, uint64_t octets) {
+void core_unstage(struct carrick_core *core, uint64_t token, uint64_t octets) {
     if (core->staged_count == 0)
-        return false;
+        return;
     uint32_t *at = begin_at(core, token);
     while (*at != NOT_STAGED && core->staged[*at].token != token)
         at = &core->staged[*at].next;
     uint32_t n = *at;
     if (n == NOT_STAGED)
-        return false;
+        return;
     struct staged *s = &core->staged[n];
-    if (s->writable)
+    if (s->writable) {
         memcpy(s->data, staged_octets(core, n), octets < s->len ? octets : s->len);
+        core->drained = octets < s->len;
+    }
     *at = s->next;
     s->next = core->staged_free;
     core->staged_free = n;
-    return s->writable && octets < s->len;
 }

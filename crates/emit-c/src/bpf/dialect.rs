@@ -66,8 +66,8 @@ impl Dialect for Kernel {
         "carrick_random(shared)"
     }
 
-    fn arm_timer(&self, e: &Emitter<'_>, timer: &str) -> String {
-        format!("carrick_timer_begin({timer}, {}(), core->now, after);", e.names.own("shared"))
+    fn arm_timer(&self, timer: &str) -> String {
+        format!("carrick_timer_begin({timer}, &core->timers, core->now, after);")
     }
 
     fn stop_timer(&self, timer: &str) -> String {
@@ -123,8 +123,11 @@ impl Dialect for Kernel {
         ["", "uint32_t rest[2]; /* what no extract has taken: from where, and to where */"]
     }
 
-    fn instance_members(&self, e: &mut Emitter<'_>) {
+    fn instance_members(&self, e: &mut Emitter<'_>, ctx: &ContextDef) {
         e.owner_of_instance();
+        if ctx.rx_capacity.is_some() {
+            e.w.line("uint32_t opened__; /* how often it began to receive a unit */");
+        }
         e.w.line("uint32_t slot__ __attribute__((aligned(8)));");
         e.w.line("uint32_t generation__;");
         e.w.line("uint32_t held__; /* 1: somebody works on it */");

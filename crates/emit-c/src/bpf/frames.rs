@@ -19,6 +19,29 @@ pub(super) fn is_own_record(function: &Function, id: LocalId) -> bool {
     record || loops::in_frame(function, id)
 }
 
+/// The record of its own that a function returns wherever it returns: it lies where its caller takes it from.
+fn returned(function: &Function) -> Option<LocalId> {
+    if !is_record(&function.ret) {
+        return None;
+    }
+    let mut all = Vec::new();
+    walk::statements(&function.body, &mut |stmt| {
+        if let StmtKind::Return(value) = &stmt.kind {
+            all.push(value.as_ref().and_then(of_local));
+        }
+    });
+    let id = all.first().copied().flatten()?;
+    (id.0 >= function.params && all.iter().all(|other| *other == Some(id))).then_some(id)
+}
+
+/// The local that a value is.
+fn of_local(value: &ir::Expr) -> Option<LocalId> {
+    match &value.kind {
+        ExprKind::Load(place) if place.path.is_empty() => Some(place.root),
+        _ => None,
+    }
+}
+
 impl<'p> Emitter<'p> {
     /// Whether the local lies in the function's frame.
     pub(crate) fn in_frame(&self, id: LocalId) -> bool {
@@ -27,7 +50,10 @@ impl<'p> Emitter<'p> {
 
     /// Two locals of one name have different members.
     pub(crate) fn frame_member(&self, id: LocalId) -> String {
-        format!("f__->{}_{}", self.c_name(id), id.0)
+        match self.function.and_then(returned) {
+            Some(at) if at == id => "f__->ret__".into(),
+            _ => format!("f__->{}_{}", self.c_name(id), id.0),
+        }
     }
 
     fn frame_name(&self, function: &Function) -> String {
@@ -44,7 +70,8 @@ impl<'p> Emitter<'p> {
         for function in self.p.functions.iter().filter(|f| Self::has_frame(f)) {
             self.w.open(format!("struct {} {{", self.frame_name(function)));
             for (number, local) in function.locals.iter().enumerate() {
-                if is_own_record(function, LocalId(number as u32)) {
+                let id = LocalId(number as u32);
+                if is_own_record(function, id) && returned(function) != Some(id) {
                     let name = format!("{}_{number}", safe(&local.name));
                     self.w.line(format!("{};", self.names.declaration(&local.ty, &name)));
                 }
@@ -206,8 +233,10 @@ impl<'p> Emitter<'p> {
         if !self.dialect.by_reference(&value.ty) {
             return false;
         }
-        let value = self.record_at(value);
-        self.line(stmt, format!("CARRICK_COPY(&f__->ret__, {value});"));
+        if self.function.and_then(returned).is_none() {
+            let value = self.record_at(value);
+            self.line(stmt, format!("CARRICK_COPY(&f__->ret__, {value});"));
+        }
         self.line(stmt, "return 0;");
         true
     }

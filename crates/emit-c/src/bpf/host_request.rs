@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What does not come by a packet: calls of applications, and timers that are due. Each is a request in a frame.
 
-use carrick_ir::{CallTarget, ContextDef, CtxId, EventKind, InterfaceCall, TimerDef};
+use carrick_ir::{CallTarget, ContextDef, CtxId, EventKind, InterfaceCall, TimerDef, Ty};
 
 use crate::Emitter;
 use crate::timers::plus;
@@ -78,6 +78,12 @@ impl Emitter<'_> {
             self.w.line(format!("struct {ty} *c = {name}_by_handle(core, request->handle);"));
             self.w.line("if (c)\n    e->flow__ = c->id__;");
             self.w.line("core->wanted = request->handle ? request->handle : UINT64_MAX;");
+            if def.rx_capacity.is_some() && event.fields.iter().any(|f| f.ty == Ty::Addr) {
+                self.w.line("if (request->staged && request->flags & CARRICK_REQUEST_WRITABLE)");
+                self.w
+                    .line(format!("    (void){name}_rx_ahead(core, c, CARRICK_STAGED_AT(request->staged),"));
+                self.w.line("                     carrick_min64(request->data_len, CARRICK_STAGED));");
+            }
         }
         self.w.line(format!("core->due = {};", call.event.0 + 1));
         self.w.line("return 0;");

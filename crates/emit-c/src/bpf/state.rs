@@ -25,12 +25,14 @@ impl Emitter<'_> {
         self.w.line("uint64_t now, sum; /* sum: of all bytes behind the network header */");
         self.w.line(format!("{} ip;", self.ip().header));
         self.w.line("uint64_t zero; /* always; the verifier does not know it */");
+        self.w.line("struct carrick_timers_begun timers;");
         self.report_members();
         self.w.line("bool told;     /* what the verifier forgets */");
         self.w.line("uint32_t room; /* bytes of the frame that is there */");
         self.w
             .line(format!("{} back; /* the address of whoever sent it; 0: nobody did */", self.ip().address));
         self.w.line("struct carrick_copy copy;");
+        self.w.line("struct carrick_ahead ahead;");
         self.w.line(
             "uint32_t frame_len, begin; /* bytes of the frame that came, and where what follows its network header begins */",
         );

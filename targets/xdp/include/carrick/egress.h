@@ -20,6 +20,7 @@ CARRICK_INLINE int CARRICK_OWN(asked)(struct xdp_md *ctx, struct CARRICK_OWN(cor
     else if (core->request.kind == CARRICK_REQUEST_TIMER)
         (void)CARRICK_OWN(fire)(core);
     CARRICK_OWN(run_host_request)(core);
+    core->ahead.len = 0;
     return 1;
 }
 

@@ -34,7 +34,6 @@
 /* What all processors share (`carrick_shared`). The loader writes it, and looks at it. */
 struct carrick_shared {
     uint64_t rng_state, rng_increment; /* the next random number */
-    uint64_t timer_order;              /* how many timers were started */
     uint64_t identification;           /* of the next packet */
     uint64_t earliest;                 /* no timer that runs is due before; 0: none runs */
     uint64_t watched;                  /* when the host looks at timers by itself; 0: there is none */

@@ -90,6 +90,7 @@ CARRICK_INLINE void CARRICK_CONTEXT(rx_close)(CARRICK_INSTANCE *c) {
 
 CARRICK_INLINE void CARRICK_CONTEXT(rx_start)(CARRICK_INSTANCE *c, uint64_t size) {
     CARRICK_CONTEXT(rx_close)(c);
+    c->opened__++;
     carrick_rx_open(&c->rx__, size, CARRICK_RING);
 }
 
@@ -162,15 +163,16 @@ CARRICK_INLINE enum carrick_rx_result CARRICK_CONTEXT(rx_put)(struct CARRICK_OWN
                                                             carrick_min64(len, carrick_len_there(from)), offset);
 }
 
-/* The next bytes of the ring to the memory of a request. */
-CARRICK_INLINE void CARRICK_CONTEXT(rx_read)(struct carrick_copy *copy, CARRICK_INSTANCE *c, uint64_t to,
-                                             uint64_t len) {
-    uint32_t slot = c->slot__, which = (uint32_t)(to >> 32) - 1;
+/* Bytes of the ring from offset `at` on to the memory of a request. */
+CARRICK_GLOBAL_FN int CARRICK_CONTEXT(rx_read)(struct CARRICK_OWN(core) * core, uint32_t slot, uint64_t at, uint64_t to,
+                                               uint64_t len) {
+    uint32_t which = (uint32_t)(to >> 32) - 1;
     CARRICK_MEMORY *m = bpf_map_lookup_elem(&CARRICK_MEMORIES, &slot);
     struct carrick_staged *staged = bpf_map_lookup_elem(&carrick_requests, &which);
-    if (!m || !staged)
-        return;
-    copy->at = c->rx__.base;
+    if (!core || !m || !staged)
+        return 0;
+    struct carrick_copy *copy = &core->copy;
+    copy->at = at;
     copy->left = len;
     copy->source = (uint32_t)to;
     for (uint32_t turn = 0; turn < CARRICK_PIECES && CARRICK_READ(copy->left) > 0; turn++) {
@@ -180,10 +182,38 @@ CARRICK_INLINE void CARRICK_CONTEXT(rx_read)(struct carrick_copy *copy, CARRICK_
         CARRICK_BARRIER_VAR(place);
         CARRICK_BARRIER_VAR(spot);
         if (!octets || place >= CARRICK_PLACES || spot >= CARRICK_STAGED || piece > CARRICK_PIECE)
-            return;
+            return 0;
         carrick_move(staged->octets + spot, piece, octets + place);
         copy->source = spot + piece;
     }
+    return 0;
+}
+
+/* Copies what is readable to the memory of a request that will be handled next. */
+CARRICK_GLOBAL_FN int CARRICK_CONTEXT(rx_ahead)(struct CARRICK_OWN(core) * core, CARRICK_INSTANCE *c, uint64_t to,
+                                                uint64_t len) {
+    if (!core || !c || c->rx__.ready < CARRICK_AHEAD_LEAST || !carrick_hold(&c->held__))
+        return 0;
+    struct carrick_ahead *ahead = &core->ahead;
+    ahead->handle = c->live__ == 1 && c->rx__.open ? CARRICK_CONTEXT(handle)(c) : 0;
+    ahead->base = c->rx__.base;
+    ahead->opened = c->opened__;
+    ahead->to = to;
+    len = carrick_min64(len, c->rx__.ready);
+    carrick_release(&c->held__);
+    if (!CARRICK_READ(ahead->handle))
+        return 0;
+    (void)CARRICK_CONTEXT(rx_read)(core, c->slot__, CARRICK_READ(ahead->base), to, len);
+    ahead->len = len;
+    return 0;
+}
+
+/* How many of the next bytes are there already. */
+CARRICK_INLINE uint64_t CARRICK_CONTEXT(rx_there)(const struct carrick_ahead *ahead, const CARRICK_INSTANCE *c,
+                                                  uint64_t to) {
+    bool same = ahead->to == to && ahead->base == c->rx__.base && ahead->opened == c->opened__ &&
+                ahead->handle == CARRICK_CONTEXT(handle)(c);
+    return same ? ahead->len : 0;
 }
 
 /* As carrick_rx_flush of the runtime; `to` is 0 if the bytes go nowhere, and has `room` else. */
@@ -195,7 +225,9 @@ CARRICK_GLOBAL_FN uint64_t CARRICK_CONTEXT(rx_give)(struct CARRICK_OWN(core) * c
     len = carrick_min64(len, rx->ready);
     if (to) {
         len = carrick_min64(len, room);
-        CARRICK_CONTEXT(rx_read)(&core->copy, c, to, len);
+        uint64_t there = CARRICK_CONTEXT(rx_there)(&core->ahead, c, to);
+        if (there < len)
+            (void)CARRICK_CONTEXT(rx_read)(core, c->slot__, rx->base + there, to + there, len - there);
     }
     carrick_rx_skip(rx, (uint32_t)len);
 #ifdef CARRICK_BLOCK

@@ -42,6 +42,17 @@ struct carrick_copy {
     struct carrick_rx_run runs[CARRICK_RX_RUNS];
 };
 
+/* Readable bytes of a unit that were copied to the memory of a request before it is handled, while nobody waited for
+ * the instance. They are worth something as long as the unit still begins at `base`: bytes in order do not change until
+ * they are taken. */
+struct carrick_ahead {
+    uint64_t handle, base; /* of the instance; where its unit began */
+    uint64_t to, len;      /* where they are; 0: there are none */
+    uint32_t opened;
+};
+/* Fewer are copied while the instance is held. */
+#define CARRICK_AHEAD_LEAST 2048u
+
 /* Copies bytes between elements of maps, as fast as the processor can; what reads any memory (bpf_probe_read_kernel)
  * takes several times as long. */
 CARRICK_INLINE void carrick_move(void *to, uint64_t len, const void *from) {

@@ -95,8 +95,14 @@ CARRICK_GLOBAL_FN int carrick_hold(uint32_t *word) {
     return 0;
 }
 
+/* What was written before is there for whoever holds it next. */
 CARRICK_INLINE void carrick_release(uint32_t *word) {
+#ifdef CARRICK_STORES_IN_ORDER
+    __asm__ volatile("" ::: "memory");
+    *(volatile uint32_t *)word = 0;
+#else
     (void)__sync_lock_test_and_set(word, 0);
+#endif
 }
 
 /* What was written to an entry of the queue is there, or has gone, for whoever sees its next turn. */
@@ -207,18 +213,38 @@ CARRICK_INLINE bool carrick_calls(struct carrick_shared *shared) {
     return __sync_lock_test_and_set(&shared->called, 1) == 0;
 }
 
+/* The timers that a processor has started. */
+struct carrick_timers_begun {
+    uint64_t order;   /* of the last one: when it was started, or 1 more than the one before */
+    uint64_t soonest; /* the earliest deadline of those that the host has not been told of; 0: there is none */
+};
+
 /* At least 1 ns later, as everywhere. */
-CARRICK_INLINE void carrick_timer_begin(struct carrick_timer *t, struct carrick_shared *shared, uint64_t now,
+CARRICK_INLINE void carrick_timer_begin(struct carrick_timer *t, struct carrick_timers_begun *begun, uint64_t now,
                                         int64_t after) {
-    if (!shared)
-        return;
     uint64_t delay = after > 1 ? (uint64_t)after : 1, last = UINT64_MAX - 1;
     uint64_t deadline = delay > last - now ? last : now + delay;
+    begun->order = carrick_max64(begun->order + 1, now);
     t->deadline = deadline;
-    t->order = __sync_fetch_and_add(&shared->timer_order, 1);
-    /* Who looks at all timers either sees this one, or has taken `earliest` away before it is looked at here. */
-    (void)__sync_lock_test_and_set(&t->armed, 1);
-    carrick_lower(&shared->earliest, deadline);
+    t->order = begun->order;
+    t->armed = 1;
+    if (begun->soonest == 0 || deadline < begun->soonest)
+        begun->soonest = deadline;
+}
+
+/* Before `earliest` nobody looks at all timers. So long (ns) before it, what is written now will be seen. */
+#define CARRICK_SEEN_BY_THEN UINT64_C(1000000)
+
+/* Tells the host of timers that were started, once for all of them. Who looks at all timers either sees them, or has
+ * taken `earliest` away before it is looked at here. */
+CARRICK_INLINE void carrick_timers_told(struct carrick_timers_begun *begun, struct carrick_shared *shared,
+                                        uint64_t now) {
+    uint64_t soonest = begun->soonest, earliest = shared ? CARRICK_READ(shared->earliest) : 0;
+    begun->soonest = 0;
+    if (!shared || soonest == 0 || (earliest > now + CARRICK_SEEN_BY_THEN && earliest <= soonest))
+        return;
+    (void)__sync_lock_test_and_set(&begun->soonest, 0);
+    carrick_lower(&shared->earliest, soonest);
 }
 
 CARRICK_INLINE void carrick_timer_stop(struct carrick_timer *t) {
