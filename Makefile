@@ -24,7 +24,7 @@ fmt: ## bring Rust, C and .mtp into the one layout
 lint: ## formatting and warnings, as CI sees them
 	@scripts/lint
 
-bench: ## measure, side by side with peers, and write docs/benchmarks.md
+bench: ## measure, side by side with peers, and write docs/benchmarks.md (bench/run --only NAME: a part of it)
 	@bench/run
 
 experiments: ## make figures of papers again, beside the papers' numbers (QUICK=1: smaller ones; EXPERIMENTS=experiments/NAME: some)

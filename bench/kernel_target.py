@@ -4,7 +4,7 @@
 import re
 import time
 
-from layers import Layers
+from layers import Recorded
 from measure import Aim, Contest, Row, tails_of
 from wire import DEVICE, OURS, PEER
 
@@ -185,7 +185,7 @@ def load_contest(setting, title, wanted, *given, **more):
 
 def layers_of_load(setting, what, *given):
     made = [(name, lambda name=name, ends=ends: load_row(setting, name, ends, *given), given[-1]) for name, ends in ways()]
-    return Layers(f"In the kernel, over veth, what a request costs: {what}", made)
+    return Recorded(f"In the kernel, over veth, what a request costs: {what}", made)
 
 
 def layers_of_echo(setting, octets):
@@ -193,7 +193,7 @@ def layers_of_echo(setting, octets):
     made = [(OURS_SPINNING, lambda: ours_row(setting, octets, True, OURS_SPINNING), PINGS)]
     for name, how in ((UDP_SPINNING, udp_ways), ("Linux TCP, spinning", tcp_ways)):
         made.append((name, lambda name=name, how=how: linux_row(setting, octets, True, name, how), PINGS))
-    return Layers(f"In the kernel, over veth, what a request costs: {octets} bytes there and back, spinning", made)
+    return Recorded(f"In the kernel, over veth, what a request costs: {octets} bytes there and back, spinning", made)
 
 
 def size_contest(setting, octets):

@@ -117,25 +117,37 @@ def lacking():
 
 
 class Layers:
-    """Rows of other contests, and what a request of theirs costs. `ways`: a name, what gives a row, and how many requests
-    a sample of it is."""
+    """What a request costs. `taken`: of each way, the nanoseconds of a request in each layer, a figure a run; `failed`: why ways are missing."""
 
-    rows, peers, aims, wanted = [], [], (), "none; the figures are information"
+    rows, peers, aims, wanted, layers, change = [], [], (), "none; the figures are information", None, None
     how = ("The time of all processors that a request takes, both ends together, by location, sampled "
            f"({HERTZ} times a second, perf's cpu-clock); what holds interrupts off is seen where it lets them on again. The transport is its "
            "programs, or Linux's TCP, UDP and IP; its maps and helpers are separate. Scheduling is with interrupts and clocks.")
 
+    def __init__(self, title, taken, failed=()):
+        self.title, self.taken, self.failed = title, taken, list(failed)
+
+    def columns(self):
+        """Of each way that was measured: nanoseconds of a request, by layer."""
+        return {name: {layer: statistics.median(values) for layer, values in taken.items()}
+                for name, taken in self.taken.items() if taken}
+
+
+class Recorded(Layers):
+    """The same, of rows of other contests. `ways`: a name, what gives a row, and how many requests a sample of it is."""
+
     def __init__(self, title, ways):
         if lacking():
             raise RuntimeError(lacking())
-        self.title, self.ways = title, [(name, make(), requests) for name, make, requests in ways]
-        self.taken = {name: collections.defaultdict(list) for name, _, _ in ways}
+        super().__init__(title, {name: collections.defaultdict(list) for name, _, _ in ways})
+        self.ways = [(name, make(), requests) for name, make, requests in ways]
 
     def run(self, runs):
         print(self.title, file=sys.stderr)
         for count in range(1 + runs):
             for name, row, requests in self.ways:
                 self.take(name, row, requests, count == 0)
+        self.failed = [f"{name}: {row.failed}" for name, row, _ in self.ways if row.failed]
 
     def take(self, name, row, requests, warming):
         if warming:
@@ -150,11 +162,3 @@ class Layers:
             return
         for layer in LAYERS:
             self.taken[name][layer].append(found[layer] * 1e9 / HERTZ / requests)
-
-    def failures(self):
-        return [f"{name}: {row.failed}" for name, row, _ in self.ways if row.failed]
-
-    def columns(self):
-        """Of each way that was measured: nanoseconds of a request, by layer."""
-        return {name: {layer: statistics.median(values) for layer, values in taken.items()}
-                for name, taken in self.taken.items() if taken}

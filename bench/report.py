@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The table on the terminal and the page docs/benchmarks.md."""
 
-import datetime
-import os
-import platform
-import subprocess
+import collections
 
 from layers import LAYERS, Layers
 
@@ -72,36 +69,20 @@ def judged(contest, contests):
     found = list(verdicts(contest))
     lines = [f"{what}: {verdict}." for what, verdict in found]
     if any(verdict != "met" for _, verdict in found):
-        lines += time_spent(contests.get(contest.layers))
+        lines += time_spent(contest, contests.get(contest.layers))
         lines += [f"Possible improvement: {contest.change}"] if contest.change else []
     return lines
 
 
-def time_spent(layers):
-    """In a sentence, the layers in which processors spend the time."""
-    columns = layers.columns() if layers else {}
+def time_spent(contest, layers):
+    """In a sentence, the layers in which processors spend the time, if that was measured with the contest."""
+    columns = layers.columns() if layers and layers.origin.beside(contest.origin) else {}
     said = []
     for name, column in columns.items():
         most = sorted(column, key=column.get, reverse=True)[:LARGEST]
         parts = ", ".join(f"{layer} {figure(column[layer])}" for layer in most)
         said.append(f"{name} {figure(sum(column.values()))} ns ({parts})")
     return [f"Processor time of a request: {'; '.join(said)}. A table below has all layers."] if said else []
-
-
-def machine():
-    model = platform.machine()
-    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as info:
-        for line in info:
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    load = os.getloadavg()[0]
-    return f"{model}, {os.cpu_count()} cores, Linux {platform.release()}, load average {load:.1f} at the end"
-
-
-def commit():
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
 
 
 def cells_of(contest, row):
@@ -117,30 +98,56 @@ def rows_of(head, *rows):
 
 
 def verdict_table(found):
-    """A row for each target; `found` has the contest, what was reached and the verdict."""
-    yield "| contest | result | verdict |"
-    yield "| --- | --- | --- |"
+    """A row for each target; `found` has the contest, what was reached, the verdict, and of when and which commit they are."""
+    yield "| contest | result | verdict | measured |"
+    yield "| --- | --- | --- | --- |"
     for row in found:
         yield f"| {' | '.join(row)} |"
 
 
-def page(contests, left_out, runs):
-    today = datetime.date.today().isoformat()
-    lines = ["# Benchmarks", "",
-             "Written by `make bench`; do not edit. Each figure is the median of "
-             f"{runs} runs; programs run alternately. The spread is the smallest and the largest figure.", "",
-             f"{today}, commit {commit()}, {machine()}.", "", "## Verdicts", ""]
-    lines += verdict_table((contest.title, *found) for contest in contests.values() for found in verdicts(contest))
+def verdicts_of_all(contests):
     for contest in contests.values():
-        lines += ["", f"## {contest.title}", "", f"Target: {contest.wanted}.", ""]
-        for line in judged(contest, contests):
-            lines += [line, ""]
-        if isinstance(contest, Layers):
-            lines += [contest.how, "", *rows_of(*layered(contest))]
-            lines += [line for failed in contest.failures() for line in ("", f"Not measured: {' '.join(failed.split())}")]
-        else:
-            head = ["what", "median", "spread", "ratio", "command"]
-            lines += rows_of(head, *(cells_of(contest, row) for row in contest.rows))
-    if left_out:
-        lines += ["", "## What was not measured", "", *(f"- {' '.join(line.split())}" for line in left_out)]
+        for found in verdicts(contest):
+            yield contest.title, *found, f"{contest.origin.date}, {contest.origin.commit}"
+
+
+def measured(origin, runs):
+    return f"on {origin.date} at commit {origin.commit}, {runs} {'run' if runs == 1 else 'runs'}, {origin.machine}"
+
+
+def section(name, contest, contests, usual):
+    """`usual`: the origin and the runs of most contests. A section of others states its own."""
+    yield from ("", f"## {contest.title}", "", f"Contest `{name}`. Target: {contest.wanted}.", "")
+    if (contest.origin, contest.runs) != usual:
+        yield from (f"Measured {measured(contest.origin, contest.runs)}.", "")
+    for line in judged(contest, contests):
+        yield from (line, "")
+    if isinstance(contest, Layers):
+        yield from (contest.how, "", *rows_of(*layered(contest)))
+        for failed in contest.failed:
+            yield from ("", f"Not measured: {' '.join(failed.split())}")
+    else:
+        head = ["what", "median", "spread", "ratio", "command"]
+        yield from rows_of(head, *(cells_of(contest, row) for row in contest.rows))
+
+
+def introduction(contests, usual):
+    loads = [contest.load for contest in contests.values() if (contest.origin, contest.runs) == usual]
+    newest = max(contest.origin.date for contest in contests.values())
+    return ("Written by `make bench`; do not edit. Each figure is the median of some runs; programs run alternately. The spread is the "
+            "smallest and the largest figure. `bench/run --only NAME` measures one contest again and replaces its figures "
+            "(`bench/figures/NAME.json`) and its section.", "",
+            f"Measured {measured(*usual)}, unless a section states otherwise; the load average was at most {max(loads)} when a contest ended. "
+            f"The newest figures are of {newest}.")
+
+
+def page(contests, names):
+    """The page of all contests that have figures; `names` are those of all there are."""
+    usual, _ = collections.Counter((contest.origin, contest.runs) for contest in contests.values()).most_common(1)[0]
+    lines = ["# Benchmarks", "", *introduction(contests, usual), "", "## Verdicts", "", *verdict_table(verdicts_of_all(contests))]
+    for name, contest in contests.items():
+        lines += section(name, contest, contests, usual)
+    missing = [f"`{name}`" for name in names if name not in contests]
+    if missing:
+        lines += ["", "## Without figures", "", f"Not measured yet: {', '.join(missing)}."]
     return "\n".join(lines) + "\n"
