@@ -23,7 +23,7 @@ pub const PINS: &str = "    input  logic [55:0] clock,\n    input  logic skip,\n
 const NONE: &str = "    assign settled = 1'b1;\n    assign idle = 1'b1;\n    assign woken_valid = 1'b0;\n    \
     assign woken_id = '0;\n    assign woken_timer = '0;\n    assign woken_at = '0;\n    assign set_valid = 1'b0;\n    \
     assign cleared_valid = 1'b0;\n    assign set_moment = '0;\n    assign set_wanted = '0;\n    \
-    assign timers_dropped = '0;\n    logic unused;\n    assign unused = &{1'b0, clock, skip, woken_taken};\n";
+    assign timers_dropped = '0;\n    logic unused;\n    assign unused = &{1'b0, clock, skip, woken_taken, TICK_BITS};\n";
 
 /// The calendar between results and events, and where the events of its timers enter the circuit.
 pub fn connected(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {

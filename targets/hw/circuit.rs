@@ -172,7 +172,7 @@ const PACKET_PINS: &str = "    input  logic carries,\n    input  logic space,\n 
     input  logic s_last,\n    input  logic [7:0] s_user,\n    output logic m_valid,\n    input  logic m_ready,\n    \
     output logic [63:0] m_data,\n    output logic [7:0] m_keep,\n    output logic m_last,\n    output logic [9:0] m_user,\n    \
     output logic looked_valid,\n    output logic [1:0] looked_verdict,\n    output logic [7:0] looked_why,\n    \
-    output logic looked_long,\n    output logic packet_done,\n";
+    output logic looked_long,\n    output logic packet_done,\n    output logic [2:0] unsent,\n";
 
 /// The modules that read and make packets, and what connects them.
 fn packets(program: &Program, design: &Design, ports: &Ports) -> Option<String> {

@@ -18,7 +18,7 @@ pub const PINS: &str = "    input  logic s_axil_awvalid,\n    output logic s_axi
     output logic [31:0] s_axil_rdata,\n    output logic [1:0] s_axil_rresp,\n";
 
 /// Registers that every circuit has, as `registers.sv` has them: offset, name, access, contents.
-const REGISTERS: [(u32, &str, &str, &str); 17] = [
+const REGISTERS: [(u32, &str, &str, &str); 20] = [
     (0x000, "IDENTIFICATION", "read", "0x4341524b"),
     (0x004, "VERSION", "read", "version of this table: 1.0 in the upper and the lower half"),
     (0x008, "CONTEXT_BITS", "read", "bits of a context"),
@@ -32,6 +32,9 @@ const REGISTERS: [(u32, &str, &str, &str); 17] = [
     (0x028, "PACKETS_IN", "read", "packets that the parser has read"),
     (0x02c, "PACKETS_OUT", "read", "packets sent"),
     (0x030, "PACKETS_LONG", "read", "packets dropped that fill half of the store or more"),
+    (TX_TOO_LONG, "TX_TOO_LONG", "read", "packets not sent: longer than the MTU"),
+    (TX_BAD_FIELD, "TX_BAD_FIELD", "read", "packets not sent: a field is out of its range"),
+    (PACKET_GONE, "PACKET_GONE", "read", "instructions on a packet for which an earlier one decided"),
     (
         0x040,
         "COMMAND",
@@ -50,6 +53,9 @@ const REGISTERS: [(u32, &str, &str, &str); 17] = [
 
 /// The last reason for which a parser refuses a packet; reasons are the first counters.
 const LAST_REASON: &str = "unparsed";
+const TX_TOO_LONG: u32 = 0x034;
+const TX_BAD_FIELD: u32 = 0x038;
+const PACKET_GONE: u32 = 0x03c;
 const REFUSED: u32 = 0x080;
 const ID: u32 = 0x100;
 const CONTEXT: u32 = 0x200;
@@ -76,8 +82,8 @@ fn registers(ports: &Ports) -> Vec<(u32, String, &'static str, String)> {
 /// The registers between the bus and the shell.
 pub fn connected(design: &Design, ports: &Ports, row_bits: u32) -> String {
     let packets = match design.packets {
-        Ok(_) => ["looked_valid", "looked_why", "m_valid && m_ready && m_last", "looked_long"],
-        Err(_) => ["1'b0", "8'd0", "1'b0", "1'b0"],
+        Ok(_) => ["looked_valid", "looked_why", "m_valid && m_ready && m_last", "looked_long", "unsent"],
+        Err(_) => ["1'b0", "8'd0", "1'b0", "1'b0", "3'd0"],
     };
     let (id, row, timers, slot) = (ports.id, ports.row(), ports.timers, row_bits + 2);
     format!(
@@ -87,7 +93,8 @@ pub fn connected(design: &Design, ports: &Ports, row_bits: u32) -> String {
          registers #(\n        .ID({id}),\n        .CTX({row}),\n        .FRESH({timers}),\n        \
          .ROW_BITS({row_bits}),\n        .REASONS({})\n    ) registers (\n        \
          .event_in(event_valid && event_ready),\n        .event_out(result_valid && result_ready),\n        \
-         .packet_in({}),\n        .packet_why({}),\n        .packet_out({}),\n        .packet_long({}),\n        .flows(flows_now),\n        \
+         .packet_in({}),\n        .packet_why({}),\n        .packet_out({}),\n        .packet_long({}),\n        \
+         .unsent({}),\n        .flows(flows_now),\n        \
          .*\n    );\n",
         slot - 1,
         id - 1,
@@ -97,6 +104,7 @@ pub fn connected(design: &Design, ports: &Ports, row_bits: u32) -> String {
         packets[1],
         packets[2],
         packets[3],
+        packets[4],
     )
 }
 
@@ -106,7 +114,10 @@ pub fn header(ports: &Ports) -> String {
     let rows: Vec<String> =
         all.iter().map(|(at, name, ..)| format!("    {{{at:#05x}, \"{name}\"}},\n")).collect();
     format!(
-        "\n// The registers, and the first counter of refused packets.\nconstexpr unsigned refused_at = {REFUSED:#05x};\nstruct Register {{\n    unsigned offset;\n    const char *name;\n}};\n\
+        "\n// The registers, the first counter of refused packets, and those of packets that are not sent.\n\
+         constexpr unsigned refused_at = {REFUSED:#05x};\n\
+         constexpr std::array<unsigned, 3> unsent_at = {{{TX_TOO_LONG:#05x}, {TX_BAD_FIELD:#05x}, {PACKET_GONE:#05x}}};\n\
+         struct Register {{\n    unsigned offset;\n    const char *name;\n}};\n\
          constexpr std::array<Register, {}> registers = {{{{\n{}}}}};\n",
         all.len(),
         rows.concat()

@@ -22,6 +22,8 @@ pub struct Body<'p> {
     pub issued: bool,
     /// the locals that have a value here
     pub live: BTreeSet<LocalId>,
+    /// the body of a loop: `brk` and `cont` have a value here
+    pub in_loop: bool,
     /// functions of their own that parts of this one have become
     pub hoisted: String,
     parts: u32,
@@ -47,6 +49,7 @@ impl<'p> Body<'p> {
             shown: Loc::default(),
             issued: false,
             live: (0..function.params).map(LocalId).collect(),
+            in_loop: false,
             hoisted: String::new(),
             parts: 0,
         }

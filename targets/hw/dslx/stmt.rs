@@ -78,7 +78,9 @@ impl Emitter<'_> {
         let result = part.tuple(vars);
         part.line(&result);
         let name = body.part_done(&part);
-        let all = [Var::Io, Var::Ret, Var::Left, Var::Brk, Var::Cont].into_iter();
+        // A loop within the part has a `brk` and a `cont` of its own.
+        let of_loop: &[Var] = if body.in_loop { &[Var::Brk, Var::Cont] } else { &[] };
+        let all = [Var::Io, Var::Ret, Var::Left].iter().chain(of_loop).copied();
         let all = all.chain(body.live.iter().map(|local| Var::Local(*local)));
         let (mut params, mut given) = (vec!["env: Env".to_owned()], vec!["env".to_owned()]);
         for var in all {
@@ -447,9 +449,9 @@ impl Emitter<'_> {
         let mut wanted = vars.clone();
         wanted.insert(Var::Brk);
         body.line("let cont = u1:0;");
-        let live = body.live.clone();
+        let (live, in_loop) = (body.live.clone(), std::mem::replace(&mut body.in_loop, true));
         self.statements(&inner.stmts, &wanted, body)?;
-        body.live = live;
+        (body.live, body.in_loop) = (live, in_loop);
         body.line(&format!("({inside},)"));
         body.close("}");
         let zero = with("u1:0");

@@ -20,6 +20,7 @@ module inspected #(
     input  logic        packet_long,
     input  logic [7:0]  packet_why,
     input  logic        packet_out,
+    input  logic [2:0]  unsent,
     // a command is carried out
     output logic        access_done,
     output logic        access_by_slot,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The modules of packets between a parser, a shell and a builder that do next to nothing. A packet's first byte is the parser's
 // verdict; the second says what becomes of its event: nothing, dropped, rewritten, unchanged, two new packets, replaced and then
-// unchanged. A header that is made has the identification, the length of the payload, and the sum.
+// unchanged, rewritten with a field out of its range. A header that is made has the identification, the length of the payload, and the sum.
 module passing #(
     parameter int DATA = 64
 ) (
@@ -21,6 +21,7 @@ module passing #(
     output logic              m_last,
     output logic [9:0]        m_user,
     output logic              looked_long,
+    output logic [2:0]        unsent,
     output logic              packet_done
 );
     localparam int Octets = 16;
@@ -70,7 +71,7 @@ module passing #(
         parsed_valid <= parse_valid && !rst;
         parsed_data  <= {octets[8*Octets-7-:2], 8'd255, 8'd0, 1'b1, 8'd0, octets[8*Octets-9-:8], 8'd0, len, 16'd4, len - 16'd4, sum};
         built_valid  <= build_valid && !rst;
-        built_data   <= {site[2:0], 1'b0, 8'd9, 16'd6, identification, payload, payload_sum, (8 * Made - 48)'(0)};
+        built_data   <= {site[2:0], site[3], 8'd9, 16'd6, identification, payload, payload_sum, (8 * Made - 48)'(0)};
     end
 
     fifo #(
@@ -94,7 +95,8 @@ module passing #(
             8'd2: result_data = {8'd1, 16'd0, 16'h0200};
             8'd3: result_data = {8'd1, 16'd0, 16'h0300};
             8'd4: result_data = {8'd2, 16'h0100, 16'h0100};
-            default: result_data = {8'd2, 16'h0300, 16'h0500};
+            8'd5: result_data = {8'd2, 16'h0300, 16'h0500};
+            default: result_data = {8'd1, 16'd0, 16'h0a00};
         endcase
 
     logic unused;

@@ -33,6 +33,9 @@ enum : unsigned {
     packets_in = 0x028,
     packets_out = 0x02c,
     packets_long = 0x030,
+    too_long = 0x034,
+    bad_field = 0x038,
+    packet_gone = 0x03c,
     command = 0x040,
     status = 0x044,
     slot = 0x048,
@@ -42,7 +45,7 @@ enum : unsigned {
     context = 0x200,
 };
 // Registers of packets that are not counted by reason.
-constexpr std::array<unsigned, 3> others = {packets_in, packets_out, packets_long};
+constexpr std::array<unsigned, 6> others = {packets_in, packets_out, packets_long, too_long, bad_field, packet_gone};
 enum : unsigned { read_slot = 1, read_id = 2, change_id = 3 };
 
 struct Event {
@@ -83,6 +86,7 @@ class Bench {
         module.packet_why = random() % 2 ? 255 : static_cast<std::uint8_t>(random() % (reasons + 4));
         module.packet_out = random() % 8 == 0;
         module.packet_long = random() % 8 == 0;
+        module.unsent = random() % 8;
         settle(module);
         count();
         const bool taken = module.in_valid && module.in_ready;
@@ -261,6 +265,8 @@ class Bench {
         counted[reasons] += module.packet_in;
         counted[reasons + 1] += module.packet_out;
         counted[reasons + 2] += module.packet_long;
+        for (unsigned n = 0; n < 3; n++)
+            counted[reasons + 3 + n] += module.unsent >> n & 1;
     }
 
     void finish() {

@@ -45,6 +45,7 @@ module registers #(
     input  logic [7:0]          packet_why,
     input  logic                packet_long,
     input  logic                packet_out,
+    input  logic [2:0]          unsent,
     input  logic [31:0]         events_dropped,
     input  logic [31:0]         instances_dropped,
     input  logic [31:0]         timers_dropped,
@@ -71,6 +72,7 @@ module registers #(
     localparam int Command = 16;
     localparam int Slot = 18;
     localparam int Mask = 19;
+    localparam int Lost = 13;
     localparam int Refused = 32;
     localparam int Id = 64;
     localparam int Context = 128;
@@ -84,6 +86,7 @@ module registers #(
     logic        found;
     logic [31:0] events_in, events_out, packets_in, packets_out, packets_long;
     logic [31:0] refused[REASONS];
+    logic [31:0] lost[3];
     logic [32*IdWords-1:0] id;
     logic [31:0]           mask;
     logic [32*Words-1:0]   words, seen_words, written;
@@ -158,6 +161,7 @@ module registers #(
             10'd19: read_data = mask;
             default: readable = 1'b0;
         endcase
+        for (int n = 0; n < 3; n++) if (read_at == 10'(Lost + n)) {readable, read_data} = {1'b1, lost[n]};
         for (int n = 0; n < REASONS; n++)
             if (read_at == 10'(Refused + n)) {readable, read_data} = {1'b1, refused[n]};
         for (int n = 0; n < IdWords; n++)
@@ -174,6 +178,7 @@ module registers #(
             packets_in   <= '0;
             packets_out  <= '0;
             packets_long <= '0;
+            for (int n = 0; n < 3; n++) lost[n] <= '0;
             for (int n = 0; n < REASONS; n++) refused[n] <= '0;
         end else begin
             events_in    <= events_in + 32'(event_in);
@@ -181,6 +186,7 @@ module registers #(
             packets_in   <= packets_in + 32'(packet_in);
             packets_out  <= packets_out + 32'(packet_out);
             packets_long <= packets_long + 32'(packet_long);
+            for (int n = 0; n < 3; n++) lost[n] <= lost[n] + 32'(unsent[n]);
             for (int n = 0; n < REASONS; n++) refused[n] <= refused[n] + 32'(packet_in && packet_why == 8'(n));
         end
     end

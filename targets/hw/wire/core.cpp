@@ -33,6 +33,9 @@ namespace {
 constexpr long patience = 100'000;
 constexpr unsigned octets_of_beat = 8;
 constexpr std::uint8_t fine = 255;
+// The counters of packets that are not sent.
+constexpr std::array<unsigned, 3> of_unsent = {CARRICK_COUNT_TX_TOO_LONG, CARRICK_COUNT_TX_BAD_FIELD,
+                                               CARRICK_COUNT_PACKET_GONE};
 // What `random()` draws from, as in other cores.
 constexpr std::uint64_t random_stream = 54;
 
@@ -115,7 +118,7 @@ class Core {
         until([this] { return cycle() && done; });
         handle_raised();
         settle();
-        count_refused();
+        count_packets();
         return !refused;
     }
 
@@ -132,6 +135,7 @@ class Core {
             until([this] { return cycle() && ended; });
             handle_raised();
             settle();
+            count_packets();
         }
     }
 
@@ -192,6 +196,7 @@ class Core {
             looked(top.looked_verdict, top.looked_why);
         if (top.packet_done)
             done = true;
+        unsent |= top.unsent;
         if (top.out_valid) {
             Bits result(sizeof top.out_data / sizeof(std::uint32_t));
             std::memcpy(result.data(), &top.out_data, sizeof top.out_data);
@@ -207,17 +212,26 @@ class Core {
             counters[CARRICK_COUNT_RX_PACKETS]++;
     }
 
-    // Packets that are refused are counted in the circuit.
-    void count_refused() {
-        if (reason == fine)
-            return;
-        const auto count = Bus<Vtop>(top, [this] { cycle(); }).read(refused_at + 4 * reason);
-        if (!count) {
-            std::fprintf(stderr, "the circuit does not count a packet that it refuses\n");
+    // Packets that are refused, or not sent, are counted in the circuit.
+    void count_packets() {
+        if (reason != fine)
+            count(reason, refused_at + 4 * reason);
+        reason = fine;
+        for (unsigned n = 0; n < unsent_at.size(); n++)
+            if (unsent >> n & 1)
+                count(of_unsent[n], unsent_at[n]);
+        unsent = 0;
+    }
+
+    // Brings a counter up to what is in its register.
+    void count(unsigned counter, unsigned offset) {
+        const auto total = Bus<Vtop>(top, [this] { cycle(); }).read(offset);
+        if (!total) {
+            std::fprintf(stderr, "the circuit does not count a packet that it refuses or does not send\n");
             std::abort();
         }
-        counters[reason] += *count - counted[reason];
-        counted[reason] = *count;
+        counters[counter] += *total - counted[counter];
+        counted[counter] = *total;
     }
 
     // Carries out what a chain issued, but for packets.
@@ -322,8 +336,9 @@ class Core {
     std::deque<std::pair<unsigned, Bits>> raised;
     Packet made;
     bool done = false, refused = false, ended = false;
-    // why the last packet was refused, and what the circuit has counted until then
+    // why the last packet was refused, why some were not sent, a bit each, and what the circuit has counted until then
     std::uint8_t reason = fine;
+    unsigned unsent = 0;
     std::uint32_t counted[CARRICK_COUNTERS] = {};
 };
 

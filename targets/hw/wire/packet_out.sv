@@ -45,7 +45,9 @@ module packet_out #(
     output logic [DATA-1:0]              m_data,
     output logic [DATA/8-1:0]            m_keep,
     output logic                         m_last,
-    output logic [9:0]                   m_user
+    output logic [9:0]                   m_user,
+    // a packet is not sent: it is longer than the MTU; a field is out of its range; an earlier instruction decided on the packet
+    output logic [2:0]                   unsent
 );
     localparam int Lanes = DATA / 8;
     localparam int Log = $clog2(Lanes);
@@ -63,7 +65,8 @@ module packet_out #(
     localparam logic [2:0] New = 3'd1, Rewritten = 3'd2, Unchanged = 3'd3, Dropped = 3'd4, Replaced = 3'd5;
 
     state_t state;
-    logic replaces, gone, has_packet, of_result, bad, fits, sends, whole, in_valid, in_ready, in_last;
+    logic replaces, decides, gone, has_packet, of_result, bad, fits, sends, whole, in_valid, in_ready, in_last;
+    logic made, tried;
     logic [7:0] slot, interface_;
     logic [2:0] kind;
     logic [15:0] identification, len, head_left, at, left;
@@ -80,7 +83,18 @@ module packet_out #(
     assign fits = kind == Unchanged ? meta_total <= mtu : made_len <= 17'(mtu);
     // What is said of a packet that is gone, or of one that is not there, has no effect.
     assign replaces = kind == Rewritten || kind == Replaced || kind == Unchanged;
-    assign sends = fits && !bad && (kind == New || (replaces && !gone && has_packet));
+    assign decides = replaces || kind == Dropped;
+    assign tried = kind == New || (replaces && !gone && has_packet);
+    assign sends = fits && !bad && tried;
+
+    // A new packet whose header is too long is not written, so its fields do not count.
+    assign made = state == Build && built_valid;
+    always_comb begin
+        unsent = '0;
+        if (made && tried && !sends) unsent = bad && (kind != New || fits) ? 3'b010 : 3'b001;
+        else if (made && decides && gone && has_packet) unsent = 3'b100;
+        else if (state == Finish && has_packet && !gone && meta_total > mtu) unsent = 3'b001;
+    end
 
     assign build_valid = state == Slot && slot != result_count;
     assign build_data = {result_slots[slot*(8+ARGS)+:8+ARGS], identification, meta_payload, meta_sum};
@@ -135,7 +149,7 @@ module packet_out #(
                 at        <= kind == Unchanged ? '0 : meta_from;
                 left      <= kind == Unchanged ? meta_total : kind == Rewritten ? meta_payload : '0;
                 in_user   <= {kind != Unchanged, kind != New, interface_};
-                gone      <= gone || replaces || kind == Dropped;
+                gone      <= gone || decides;
                 state     <= !sends ? Slot : kind == Unchanged ? Fetch : Header;
                 if (sends && kind != Unchanged) identification <= identification + 1'b1;
             end

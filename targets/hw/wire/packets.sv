@@ -45,6 +45,8 @@ module packets #(
     // it fills half of the store or more, and is dropped
     output logic                            looked_long,
     output logic                            packet_done,
+    // a packet is not sent, as `packet_out` says
+    output logic [2:0]                      unsent,
     // events of the host, and what became of events
     input  logic                            in_valid,
     output logic                            in_ready,

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use carrick_driver::compile_file;
-use carrick_ir::{COUNTERS, Program};
+use carrick_ir::{Program, counter};
 use carrick_sim::Scenario;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::{Pace, Via, diff_through};
@@ -40,6 +40,9 @@ const SEEN: [&str; 10] = [
     "tx_forwarded",
 ];
 
+/// What more becomes of them where headers grow, and a processor decides on a packet twice.
+const SEEN_LISTED: [&str; 2] = ["tx_too_long", "packet_gone"];
+
 /// Whether this machine lacks what makes and simulates circuits; that is then said.
 fn no_tools() -> bool {
     let advice = "XLS is not installed (scripts/setup installs it)";
@@ -48,6 +51,11 @@ fn no_tools() -> bool {
 
 fn protocol(name: &str) -> Arc<Program> {
     let path = root().join(format!("protocols/{name}/{name}.mtp"));
+    compile_file(&path).expect("readable").program.expect("right")
+}
+
+fn listed() -> Arc<Program> {
+    let path = root().join("tests/tests/hardware/listed.mtp");
     compile_file(&path).expect("readable").program.expect("right")
 }
 
@@ -69,6 +77,18 @@ fn the_chapter_goes_as_it_says() {
     let commands: usize = console.map(|(_, block)| replay(dir, block)).sum();
     assert_eq!(commands, 11, "commands of the chapter");
     run(dir, "make -s -C out lint");
+}
+
+/// The circuit of a program in the network that has no timer has no warning.
+#[test]
+fn a_circuit_without_timers_has_no_warning() {
+    if no_tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = root().join("tests/tests/hardware/untimed.mtp");
+    run(folder.path(), &format!("carrick build {} --target hw -o out", program.display()));
+    run(folder.path(), "make -s -C out lint");
 }
 
 /// The modules that keep state do what their models do: queue, scoreboard, session table, calendar, timers, registers, streams of packets.
@@ -109,8 +129,7 @@ fn lists_in_options_go_through_a_circuit() {
         return;
     }
     let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
-    let listed = compile_file(&root().join("tests/tests/hardware/listed.mtp")).expect("readable");
-    let (ends, listed) = (protocol("tcp"), listed.program.expect("right"));
+    let (ends, listed) = (protocol("tcp"), listed());
     let cores = ALL.find("hw").expect("there is one").cores(&listed, false).expect("it fits");
     let via = Via { program: &listed, engine: &cores.engine(Pace::Asked), params: Vec::new() };
     let found = diff_through(&ends, &Engine::Interpreter, Some(&via), &Scenario::random(3)).expect("it runs");
@@ -125,23 +144,44 @@ fn packets_are_read_and_made_as_the_interpreter_does() {
         return;
     }
     let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
-    let (ends, proxy) = (protocol("tcp"), protocol("synproxy"));
-    let library = hw::core(&proxy).expect("its packets fit");
-    let circuit = CompiledProgram::load(&library.path, &proxy).expect("it is a core");
+    assert_seen(&compared(&protocol("synproxy"), SEEDS), &SEEN);
+}
+
+/// The same with options that end with a list, and with headers that grow beyond what may leave.
+#[test]
+fn packets_with_lists_are_read_and_made_as_the_interpreter_does() {
+    if no_tools() {
+        return;
+    }
+    let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
+    let counted = compared(&listed(), 1);
+    assert_seen(&counted, &SEEN);
+    assert_seen(&counted, &SEEN_LISTED);
+}
+
+/// What became of packets between TCP's ends in so many networks, in a circuit and in the interpreter, which agree.
+fn compared(between: &Arc<Program>, seeds: u64) -> Vec<u64> {
+    let ends = protocol("tcp");
+    let library = hw::core(between).expect("its packets fit");
+    let circuit = CompiledProgram::load(&library.path, between).expect("it is a core");
     let counted = Rc::new(RefCell::new(Vec::new()));
     let all = counted.clone();
     let engine = Engine::Made(Rc::new(move |program: &Arc<Program>, config| {
         Ok(Box::new(Both::new(program, &circuit, config, all.clone())?))
     }));
-    for seed in 0..SEEDS {
-        let way = Way { program: &proxy, engine: &engine, params: Vec::new() };
-        let scenario = Scenario::random(seed);
+    for seed in 0..seeds {
+        let way = Way { program: between, engine: &engine, params: Vec::new() };
+        let random = Scenario::random(seed);
+        // A packet of 8 KB fills half of the circuit's store, and is dropped.
+        let scenario = Scenario { mtu: random.mtu.min(1500), ..random };
         run_through(&ends, &Engine::Interpreter, Some(&way), &scenario, &mut Nobody, false).expect("it runs");
     }
-    let counted = counted.borrow();
-    for name in SEEN {
-        let at = COUNTERS.iter().position(|counter| *counter == name).expect("there is one");
-        assert!(counted[at] > 0, "{name}: {counted:?}");
+    counted.take()
+}
+
+fn assert_seen(counted: &[u64], names: &[&str]) {
+    for name in names {
+        assert!(counted[counter(name)] > 0, "{name}: {counted:?}");
     }
 }
 

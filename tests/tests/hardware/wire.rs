@@ -13,6 +13,9 @@ use carrick_sim::core::{Completion, Core, FailedClaim, Record, Refused, Request}
 use carrick_sim::interpreted::Interpreted;
 use carrick_sim::ip::checksum;
 
+/// Options that end with a list: kind, bytes of an element, elements at most (in the program, `listed.mtp`).
+const LISTED: [(u8, usize, usize); 2] = [(5, 8, 4), (253, 3, 3)];
+
 /// The interpreter and a circuit, which are given the same and must do the same: each packet, and what came of it on its way.
 pub struct Both {
     reference: Interpreted,
@@ -77,12 +80,36 @@ impl Both {
         self.made.extend(here);
     }
 
+    /// Options that end with a list, many with a length that is not one of theirs, in 40 bytes of options.
+    fn damage_lists(&mut self, packet: &mut Vec<u8>, header: usize) {
+        packet.resize(packet.len().max(header + 60), 0);
+        packet[header + 12] = 15 << 4;
+        (header + 20..header + 60).for_each(|at| packet[at] = self.number(256) as u8);
+        let mut at = header + 20;
+        while at + 1 < header + 60 {
+            let (kind, each, most) = LISTED[self.number(LISTED.len())];
+            let len = match self.number(3) {
+                0 => self.number(40),
+                _ => 2 + self.number(most + 2) * each,
+            };
+            (packet[at], packet[at + 1]) = (kind, len as u8);
+            at += len.max(2);
+            // Now and then the rest is no options.
+            while at < header + 60 && self.number(3) > 0 {
+                packet[at] = 1;
+                at += 1;
+            }
+        }
+        let total = packet.len() as u16;
+        packet[2..4].copy_from_slice(&total.to_be_bytes());
+    }
+
     /// A packet as a bad network leaves it.
     fn damaged(&mut self, packet: &[u8]) -> Vec<u8> {
         let mut packet = packet.to_vec();
         let all = packet.len();
         let header = usize::from(packet[0] & 15) * 4;
-        let kind = self.number(7);
+        let kind = self.number(8);
         match kind {
             0 => {
                 packet.truncate(self.number(all));
@@ -112,6 +139,7 @@ impl Both {
                 let at = self.number(header);
                 packet[at] ^= 1 << self.number(8);
             }
+            5 => self.damage_lists(&mut packet, header),
             _ => {
                 let at = header + self.number(all - header);
                 packet[at] ^= 1 << self.number(8);
