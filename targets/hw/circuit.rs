@@ -12,8 +12,8 @@ use include_dir::{Dir, include_dir};
 use super::calendar;
 use super::dslx::{Design, Input, Packets, Shapes, TIMER_BITS, WOKEN_BITS, event_bits, fires};
 use super::header::header;
+use super::pipelines;
 use super::registers;
-use super::xls::{Pipeline, Xls};
 
 static RTL: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/hw/rtl");
 /// Where packets go in and out.
@@ -27,8 +27,6 @@ const TABLES: u64 = 4;
 const ROW_BITS: u32 = 6;
 /// Cycles of an event under way beside its chain's stages.
 const AROUND: u64 = 6;
-/// What XLS writes is not ours to keep free of warnings.
-const LINT: [&str; 2] = ["UNUSEDSIGNAL", "WIDTH"];
 
 /// How wide the ports of a circuit are.
 pub struct Ports {
@@ -91,7 +89,7 @@ impl Design {
 /// Writes a program's circuit to a folder; the names of the files.
 ///
 /// # Errors
-/// Those of XLS; [`Failure::Usage`] if the folder cannot be written.
+/// Those of [`pipelines::write`].
 pub fn write(
     program: &Program,
     design: &Design,
@@ -101,20 +99,7 @@ pub fn write(
     let name = &program.name;
     let mut files = vec![format!("{name}.x")];
     build::write(&dir.join(&files[0]), design.text.as_bytes())?;
-    let xls = Xls::load()?;
-    let ir = xls.convert(&design.text, name)?;
-    let chains = design.chains.iter().map(|(_, chain)| chain.as_str());
-    let of_packets: &[&str] = if design.packets.is_ok() { &["packet_in", "packet_out"] } else { &[] };
-    for function in chains.chain(of_packets.iter().copied()) {
-        let module = format!("{name}_{function}");
-        let pipeline =
-            Pipeline { module: &module, stages: settings.stages, delay_model: &settings.delay_model };
-        let verilog = xls.pipeline(&ir, name, function, &pipeline)?;
-        let lint = |switch: &str| LINT.map(|name| format!("/* verilator lint_{switch} {name} */\n")).concat();
-        let text = lint("off") + &verilog + &lint("on");
-        files.push(format!("{module}.v"));
-        build::write(&dir.join(format!("{module}.v")), text.as_bytes())?;
-    }
+    files.extend(pipelines::write(program, design, settings, dir)?);
     let ports = Ports::of(program, design);
     build::write(&dir.join("top.sv"), top(program, design, settings, &ports).as_bytes())?;
     build::write(&dir.join("ports.h"), header(program, design, &ports).as_bytes())?;

@@ -8,6 +8,7 @@ mod cores;
 mod dslx;
 mod handlers;
 mod header;
+mod pipelines;
 mod registers;
 mod verilated;
 mod xls;
@@ -42,8 +43,9 @@ impl Target for Hw {
         dslx::emit(program).err()
     }
 
-    fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure> {
-        let files = circuit::write(program, &design(program)?, &spec()?, dir)?;
+    fn emit(&self, file: &TargetFile, program: &Program, dir: &Path) -> Result<String, Failure> {
+        let settings = file.pipeline.as_ref().ok_or_else(no_pipeline)?;
+        let files = circuit::write(program, &design(program)?, settings, dir)?;
         Ok(format!("{}: {}", dir.display(), files.join(", ")))
     }
 
@@ -101,7 +103,11 @@ fn design(program: &Program) -> Result<dslx::Design, Failure> {
     })
 }
 
+fn no_pipeline() -> Failure {
+    Failure::Usage("the target file has no [pipeline]".into())
+}
+
 fn spec() -> Result<PipelineSpec, Failure> {
     let file = TargetFile::parse(TARGET.file()).ok();
-    file.and_then(|file| file.pipeline).ok_or(Failure::Usage("the target file has no [pipeline]".into()))
+    file.and_then(|file| file.pipeline).ok_or_else(no_pipeline)
 }

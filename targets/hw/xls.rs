@@ -32,6 +32,16 @@ pub struct Pipeline<'a> {
     pub module: &'a str,
     pub stages: u64,
     pub delay_model: &'a str,
+    /// what a stage may take, in picoseconds
+    pub period: Option<u64>,
+}
+
+/// What becomes of a function.
+pub enum Scheduled {
+    /// the pipeline
+    Verilog(String),
+    /// a stage takes longer than it may; so many stages are enough, or no number is
+    Late(Option<u64>),
 }
 
 impl Xls {
@@ -92,26 +102,21 @@ impl Xls {
         })
     }
 
-    /// Makes a pipeline of a function of a module.
+    /// Makes a pipeline of the function for which XLS's IR is optimized.
     ///
     /// # Errors
     /// [`Failure::Failed`] with what XLS says.
-    pub fn pipeline(
-        &self,
-        ir: &str,
-        module: &str,
-        function: &str,
-        pipeline: &Pipeline<'_>,
-    ) -> Result<String, Failure> {
-        let top = c_text(&self.mangled(module, function)?)?;
-        let ir = self.optimized(&c_text(ir)?, &top)?;
-        let package = self.package(&c_text(&ir)?, &top)?;
+    pub fn pipeline(&self, ir: &str, pipeline: &Pipeline<'_>) -> Result<Scheduled, Failure> {
+        let package = self.package(&c_text(ir)?)?;
         let result = self.codegen(package, pipeline);
         self.free("xls_package_free", package)?;
-        let result = result?;
+        let result = match result {
+            Err(Failure::Failed(text)) => return late(&text).ok_or(Failure::Failed(text)),
+            result => result?,
+        };
         let verilog = self.verilog(result);
         self.free("xls_schedule_and_codegen_result_free", result)?;
-        verilog
+        verilog.map(Scheduled::Verilog)
     }
 
     fn mangled(&self, module: &str, function: &str) -> Result<String, Failure> {
@@ -122,30 +127,33 @@ impl Xls {
         self.text(|error, out| Ok(unsafe { mangle(module.as_ptr(), function.as_ptr(), error, out) }))
     }
 
-    fn optimized(&self, ir: &CStr, top: &CStr) -> Result<String, Failure> {
+    /// Optimizes XLS's IR for a function of a module, which becomes its top.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] with what XLS says.
+    pub fn optimized(&self, ir: &str, module: &str, function: &str) -> Result<String, Failure> {
+        let (ir, top) = (c_text(ir)?, c_text(&self.mangled(module, function)?)?);
         type Optimize = unsafe extern "C" fn(Text, Text, Out, Out) -> bool;
         let optimize = self.symbol::<Optimize>("xls_optimize_ir")?;
         // SAFETY: all strings live until the call returns.
         self.text(|error, out| Ok(unsafe { optimize(ir.as_ptr(), top.as_ptr(), error, out) }))
     }
 
-    fn package(&self, ir: &CStr, top: &CStr) -> Result<Handle, Failure> {
+    fn package(&self, ir: &CStr) -> Result<Handle, Failure> {
         type Parse = unsafe extern "C" fn(Text, Text, Out, *mut Handle) -> bool;
-        type SetTop = unsafe extern "C" fn(Handle, Text, Out) -> bool;
         let parse = self.symbol::<Parse>("xls_parse_ir_package")?;
-        let set_top = self.symbol::<SetTop>("xls_package_set_top_by_name")?;
         let mut package = ptr::null_mut();
-        // SAFETY: all strings live until the calls return; the package is used only if there is one.
+        // SAFETY: all strings live until the call returns; the package is used only if there is one.
         self.text(|error, _| Ok(unsafe { parse(ir.as_ptr(), ptr::null(), error, &mut package) }))?;
-        self.text(|error, _| Ok(unsafe { set_top(package, top.as_ptr(), error) }))?;
         Ok(package)
     }
 
     fn codegen(&self, package: Handle, pipeline: &Pipeline<'_>) -> Result<Handle, Failure> {
         type Codegen = unsafe extern "C" fn(Handle, Text, Text, bool, Out, *mut Handle) -> bool;
         let codegen = self.symbol::<Codegen>("xls_schedule_and_codegen_package")?;
-        let Pipeline { module, stages, delay_model } = pipeline;
-        let schedule = c_text(&format!("pipeline_stages: {stages} delay_model: \"{delay_model}\""))?;
+        let Pipeline { module, stages, delay_model, period } = pipeline;
+        let period = period.map(|ps| format!(" clock_period_ps: {ps}")).unwrap_or_default();
+        let schedule = c_text(&format!("pipeline_stages: {stages} delay_model: \"{delay_model}\"{period}"))?;
         let flags = c_text(&format!(
             "generator: GENERATOR_KIND_PIPELINE module_name: \"{module}\" flop_inputs: true flop_outputs: true \
              use_system_verilog: false reset: \"rst\" input_valid_signal: \"in_valid\" output_valid_signal: \"out_valid\""
@@ -173,6 +181,17 @@ impl Xls {
         // SAFETY: the handle is one of the library's, and not used any more.
         unsafe { free(handle) };
         Ok(())
+    }
+}
+
+/// What XLS says of a function that does not fit its stages and its period.
+fn late(text: &str) -> Option<Scheduled> {
+    let (_, stages) = text.split_once("`--pipeline_stages=").unwrap_or_default();
+    let digits = stages.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    let too_short = text.contains("cannot achieve the specified clock period");
+    match digits.parse() {
+        Ok(stages) => Some(Scheduled::Late(Some(stages))),
+        Err(_) => too_short.then_some(Scheduled::Late(None)),
     }
 }
 

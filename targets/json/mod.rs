@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use carrick_driver::targets::Target;
+use carrick_driver::targets::{Target, TargetFile};
 use carrick_driver::{Failure, build, table};
 use carrick_ir::Program;
 
@@ -21,7 +21,7 @@ impl Target for Json {
         include_str!("target.toml")
     }
 
-    fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure> {
+    fn emit(&self, _file: &TargetFile, program: &Program, dir: &Path) -> Result<String, Failure> {
         let name = table::file_name(program);
         build::write(&dir.join(&name), table::write(program).as_bytes())?;
         build::write(&dir.join(SCHEMA), table::schema().as_bytes())?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use carrick_driver::built::{self, Built, Recipe};
 use carrick_driver::cc::{self, Tracing};
 use carrick_driver::stack::{Stack, StackRecords, Telling};
-use carrick_driver::targets::{Cores, Host, Run, Target};
+use carrick_driver::targets::{Cores, Host, Run, Target, TargetFile};
 use carrick_driver::{Failure, build, cores};
 use carrick_ir::Program;
 use include_dir::{Dir, include_dir};
@@ -26,7 +26,7 @@ impl Target for Native {
         include_str!("target.toml")
     }
 
-    fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure> {
+    fn emit(&self, _file: &TargetFile, program: &Program, dir: &Path) -> Result<String, Failure> {
         write(program, dir)?;
         compile(dir, Tracing::Off)?;
         let (name, at) = (&program.name, dir.display());

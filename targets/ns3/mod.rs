@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use carrick_driver::targets::{Cores, Target};
+use carrick_driver::targets::{Cores, Target, TargetFile};
 use carrick_driver::{Failure, build, cc};
 use carrick_ir::Program;
 use include_dir::{Dir, include_dir};
@@ -29,7 +29,7 @@ impl Target for Ns3 {
         include_str!("target.toml")
     }
 
-    fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure> {
+    fn emit(&self, _file: &TargetFile, program: &Program, dir: &Path) -> Result<String, Failure> {
         build::write_core(program, dir)?;
         write_host(dir)?;
         for (name, text) in types::of(program) {

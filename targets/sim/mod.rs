@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use carrick_driver::cc::{self, Tracing};
-use carrick_driver::targets::{Cores, Target};
+use carrick_driver::targets::{Cores, Target, TargetFile};
 use carrick_driver::{Failure, build, cores};
 use carrick_ir::Program;
 
@@ -20,7 +20,7 @@ impl Target for Sim {
         include_str!("target.toml")
     }
 
-    fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure> {
+    fn emit(&self, _file: &TargetFile, program: &Program, dir: &Path) -> Result<String, Failure> {
         build::write_core(program, dir)?;
         cc::make(dir, &["lib"], Tracing::Off)?;
         let (name, at) = (&program.name, dir.display());

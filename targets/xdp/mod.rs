@@ -12,7 +12,7 @@ use std::sync::Arc;
 use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
 use carrick_driver::stack::{Stack, StackRecords};
-use carrick_driver::targets::{Cores, Host, Run, Target, Unsupported};
+use carrick_driver::targets::{Cores, Host, Run, Target, TargetFile, Unsupported};
 use carrick_ir::Program;
 use carrick_xdp_loader::needs;
 
@@ -31,7 +31,7 @@ impl Target for Xdp {
         carrick_emit_c::unsupported(program)
     }
 
-    fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure> {
+    fn emit(&self, _file: &TargetFile, program: &Program, dir: &Path) -> Result<String, Failure> {
         build::object(program, dir, Tracing::Off)?;
         let (name, at) = (&program.name, dir.display());
         let mut files = format!("{at}: {name}.bpf.c, {name}.bpf.o");

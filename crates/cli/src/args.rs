@@ -328,7 +328,7 @@ pub struct Fmt {
 pub struct Build {
     #[command(flatten)]
     pub source: Source,
-    /// Target to build for (`carrick targets` lists them)
+    /// Target to build for (`carrick targets` lists them), or a target file (.toml) with the name of one
     #[arg(long, default_value = TARGET)]
     pub target: String,
     /// Folder to write

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The command line with what depends on the targets: their names, and the options of their hosts.
 
+use std::ffi::OsStr;
 use std::iter;
 
 use carrick_driver::targets::Targets;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Command, CommandFactory, FromArgMatches, Parser};
 
 use crate::args::{self, Args, Features};
@@ -20,7 +21,9 @@ pub fn command(targets: Targets) -> Command {
     let names: Vec<&str> = files.iter().map(|file| &*file.name).collect();
     let host_names: Vec<&str> = hosts.iter().map(|(name, _)| *name).collect();
     Args::command()
-        .mut_subcommand("build", |command| with_targets(command, &names))
+        .mut_subcommand("build", |command| {
+            command.mut_arg("target", |arg| arg.value_parser(NameOrFile(possible(&names))))
+        })
         .mut_subcommand("diff", |command| with_targets(command, &names))
         .mut_subcommand("run", |command| {
             with_targets(command, &host_names).mut_arg("stack", |arg| arg.help(help))
@@ -29,8 +32,35 @@ pub fn command(targets: Targets) -> Command {
 
 /// Lets `--target` take these names.
 fn with_targets(command: Command, names: &[&str]) -> Command {
-    let names = PossibleValuesParser::new(names.iter().map(|name| (*name).to_owned()));
-    command.mut_arg("target", |arg| arg.value_parser(names))
+    command.mut_arg("target", |arg| arg.value_parser(possible(names)))
+}
+
+fn possible(names: &[&str]) -> PossibleValuesParser {
+    PossibleValuesParser::new(names.iter().map(|name| (*name).to_owned()))
+}
+
+/// One of these names, or a target file.
+#[derive(Clone)]
+struct NameOrFile(PossibleValuesParser);
+
+impl TypedValueParser for NameOrFile {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        match value.to_str() {
+            Some(name) if name.ends_with(".toml") => Ok(name.to_owned()),
+            _ => self.0.parse_ref(command, arg, value),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
 }
 
 /// What this process was started with.

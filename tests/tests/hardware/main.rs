@@ -235,6 +235,34 @@ fn a_circuit_without_packets_does_not_run() {
     );
 }
 
+/// A clock that the stages of a pipeline cannot hold is refused: with the pipeline, its delay and the stages that are enough.
+#[test]
+fn a_clock_that_is_too_fast_is_refused() {
+    if no_tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let build = |stages: &str, model: &str, status: i32| {
+        let own = ALL.find("hw").expect("there is one").file();
+        let model = format!("delay_model = \"{model}\"\nclock_mhz = 500");
+        let file = own.replace("delay_model = \"unit\"", &model);
+        let file = file.replace("stages = 4", &format!("stages = {stages}"));
+        std::fs::write(folder.path().join("fast.toml"), file).expect("writable");
+        let program = root().join("tests/tests/hardware/untimed.mtp");
+        let line = format!("carrick build {} --target fast.toml -o out", program.display());
+        run(folder.path(), &format!("{line}; test $? = {status}"))
+    };
+    let said = build("4", "sky130", 2);
+    assert!(said.contains("too slow for `clock_mhz = 500`: a stage may take 2000 ps"), "{said}");
+    assert!(said.contains("untimed.mtp:21:6: the parser of packets takes about "), "{said}");
+    assert!(said.contains(" ps in the slowest of its 4 stages\n"), "{said}");
+    assert!(!said.contains("the chain of `seen`"), "{said}");
+    let (_, stages) = said.split_once("set `stages = ").expect(&said);
+    build(stages.split_once('`').expect(&said).0, "sky130", 0);
+    let said = build("4", "unit", 2);
+    assert!(said.contains("`clock_mhz` needs a `delay_model` whose delays are times"), "{said}");
+}
+
 /// A machine without XLS is told how to get it.
 #[test]
 fn a_missing_library_is_named() {

@@ -12,13 +12,12 @@ use crate::load::load_for;
 use crate::output::{self, Format};
 
 pub fn run(args: &Build, targets: Targets) -> Result<ExitCode, Failure> {
-    let target = targets.find(&args.target)?;
-    let against = targets.against(target);
+    let against = targets.named(&args.target)?;
     let Some(dir) = &args.output else { return explain(args, &against) };
     let source = &args.source;
     let program = load_for(&source.file, &source.features.choice(), Some(&against))?;
     let progress = output::progress("compiling what was generated");
-    let built = target.emit(&program, dir);
+    let built = against.emit(&program, dir);
     progress.finish_and_clear();
     println!("{}", built?);
     Ok(ExitCode::SUCCESS)

@@ -11,6 +11,7 @@ use carrick_ir::Program;
 use carrick_sim::diff::{Network, Pace};
 use carrick_sim::scenario::{Engine, Scenario};
 
+use super::file::TargetFile;
 use crate::Failure;
 use crate::built::Built;
 use crate::stack::{Stack, StackRecords};
@@ -25,12 +26,13 @@ pub trait Target: Sync {
         None
     }
 
-    /// Writes and builds a program in a folder; returns a sentence that lists what is there now.
+    /// Writes and builds a program in a folder; returns a sentence that lists what is there now. `file` is the target's own
+    /// file, or a variant of it with other limits.
     ///
     /// # Errors
     /// [`Failure::Usage`] if the folder cannot be written, [`Failure::Missing`] without a tool, [`Failure::Failed`] with
     /// the messages of a tool that fails.
-    fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure>;
+    fn emit(&self, file: &TargetFile, program: &Program, dir: &Path) -> Result<String, Failure>;
 
     /// Returns how `carrick run` runs programs; nothing if only others run what was emitted.
     fn host(&self) -> Option<&dyn Host> {

@@ -73,6 +73,8 @@ pub struct PipelineSpec {
     pub stages: u64,
     /// by what the stages are balanced: a delay model of the tool that makes them
     pub delay_model: String,
+    /// frequency that each stage must reach by that model, in MHz; none: any
+    pub clock_mhz: Option<u64>,
     /// contexts in the session table, at most
     pub flows: u64,
     /// events that wait in front of the pipelines

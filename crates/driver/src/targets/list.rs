@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use carrick_ir::Program;
+
 use super::contract::Target;
 use super::file::TargetFile;
 use super::{groups, limits, sites};
@@ -44,6 +46,18 @@ pub struct Against {
     pub(super) all: Vec<TargetFile>,
 }
 
+impl Against {
+    /// Builds a program in a folder; returns a sentence that lists what is there now.
+    ///
+    /// # Errors
+    /// As [`Target::emit`]; [`Failure::Usage`] if no target builds for this target file.
+    pub fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure> {
+        let name = &self.file.name;
+        let target = self.target.ok_or_else(|| Failure::Usage(format!("no target builds for {name:?}")))?;
+        target.emit(&self.file, program, dir)
+    }
+}
+
 impl Targets {
     /// Lists these targets.
     pub const fn new(all: &'static [&'static dyn Target]) -> Targets {
@@ -78,7 +92,8 @@ impl Targets {
         Against { file: file(target), target: Some(target), all: self.files() }
     }
 
-    /// Checks programs against the target with this name, or a target file if the name ends in `.toml`.
+    /// Checks programs against the target with this name, or a target file if the name ends in `.toml`. A file with the name
+    /// of a listed target is a variant of that target, which builds for it.
     ///
     /// # Errors
     /// [`Failure::Usage`] with the names of all, or what is wrong with the file.
@@ -89,6 +104,7 @@ impl Targets {
         let wrong = |e: &dyn std::fmt::Display| Failure::Usage(format!("{name} is no target file: {e}"));
         let text = std::fs::read_to_string(Path::new(name)).map_err(|e| wrong(&e))?;
         let file = TargetFile::parse(&text).map_err(|e| wrong(&e))?;
-        Ok(Against { file, target: None, all: self.files() })
+        let target = self.find(&file.name).ok();
+        Ok(Against { file, target, all: self.files() })
     }
 }
