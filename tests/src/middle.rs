@@ -12,6 +12,7 @@ use std::time::Duration;
 use rustix::net::{AddressFamily, SendFlags, SocketType, ipproto, sendto, socket};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
+use crate::build::root;
 use crate::net::{counter, run, skip, within};
 use crate::pattern;
 use carrick_ir::NetLayer;
@@ -137,6 +138,19 @@ impl Middle {
             far.read_to_end(&mut got).expect("it arrives");
         });
         assert!(got == sent, "{} bytes", got.len());
+    }
+
+    /// From now on each end loses one IP frame in so many on average, either way; 0: none (`scripts/enable-veth-redirect`).
+    ///
+    /// # Panics
+    /// If clang does not compile what that needs, or a device does not take it.
+    pub fn lose(&self, one_in: u32) {
+        let script = root().join("scripts/enable-veth-redirect");
+        for place in [Place::Client, Place::Server] {
+            let mut command = self.command(place, &script.to_string_lossy());
+            let done = command.args(["wire0", &one_in.to_string(), "both"]).status();
+            assert!(done.is_ok_and(|status| status.success()), "{place:?}: the device has a program");
+        }
     }
 
     /// A counter of a namespace's kernel, as `/proc/net/snmp` and `/proc/net/netstat` name them.

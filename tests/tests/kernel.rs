@@ -208,12 +208,21 @@ fn programs_in_the_network_do_so_too() {
     }
     for name in BETWEEN {
         let program = fits(&root().join(format!("protocols/{name}/{name}.mtp"))).expect("it fits");
-        let Some(object) = object(&program, Tracing::On) else { return };
-        for seed in 1..=2 {
-            let result = compared(&object, &program, seed);
-            assert_eq!(result.difference, None, "{name}, seed {seed}");
-            assert!(result.packets > 10, "{name}: only {} packets", result.packets);
-        }
+        between_agrees(&program, 1..=2);
+    }
+    for name in ["synproxy", "netcache"] {
+        between_agrees(&fits_over_ipv6(&format!("protocols/{name}/{name}.mtp")), 1..=2);
+    }
+}
+
+/// Compares a program in the network on random packets.
+fn between_agrees(program: &Arc<Program>, seeds: RangeInclusive<u64>) {
+    let Some(object) = object(program, Tracing::On) else { return };
+    for seed in seeds {
+        let result = compared(&object, program, seed);
+        let name = (&program.name, program.net_header.layer);
+        assert_eq!(result.difference, None, "{name:?}, seed {seed}");
+        assert!(result.packets > 10, "{name:?}: only {} packets", result.packets);
     }
 }
 

@@ -38,6 +38,11 @@ CARRICK_INLINE bool carrick_ip6_same(struct carrick_ip6_address a, struct carric
     return a.high == b.high && a.low == b.low;
 }
 
+/* Whether an address can be a host's: not unspecified, and not multicast (RFC 4291). */
+CARRICK_INLINE bool carrick_ip6_is_host(struct carrick_ip6_address a) {
+    return a.high >> 56 != 0xff && (a.high | a.low) != 0;
+}
+
 /* Bytes of a packet, as its header says. */
 CARRICK_INLINE uint32_t carrick_ip6_total(const uint8_t *p) {
     return CARRICK_IP6_HEADER + carrick_load16(p + 4);

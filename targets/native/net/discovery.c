@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Neighbour discovery (RFC 4861 §7): says who we are, and finds out who the next hop is. */
+#include "carrick/discovery.h"
 #include "carrick/ethernet.h"
 #include "carrick/report6.h"
 #include "net/net.h"
 
-#define ROUTER_ASKED     133u /* the first type of neighbour discovery: a router solicitation */
-#define SOLICITATION     135u
-#define ADVERTISEMENT    136u
-#define REDIRECT         137u /* the last type */
-#define SOURCE_OPTION    1u   /* the hardware address of the sender */
-#define TARGET_OPTION    2u   /* that of the target */
-#define OPTION_UNIT      8u
-#define MESSAGE_LEN      24u  /* without options */
-#define HOP_LIMIT        255u /* of a packet that no router has forwarded */
 #define FLAG_SOLICITED   UINT32_C(0x40000000)
 #define FLAG_OVERRIDE    UINT32_C(0x20000000)
 #define ALL_NODES_HIGH   (UINT64_C(0xff02) << 48)
@@ -42,12 +34,12 @@ static void group_mac(struct carrick_ip6_address group, uint8_t mac[6]) {
 static const uint8_t *option(const uint8_t *options, uint32_t len, uint8_t kind, bool *whole) {
     const uint8_t *found = NULL;
     while (len > 0) {
-        uint32_t size = len >= 2 ? options[1] * OPTION_UNIT : 0;
+        uint32_t size = len >= 2 ? options[1] * CARRICK_DISCOVERY_UNIT : 0;
         if (size == 0 || size > len) {
             *whole = false;
             return NULL;
         }
-        if (options[0] == kind && size == OPTION_UNIT)
+        if (options[0] == kind && size == CARRICK_DISCOVERY_UNIT)
             found = options + 2;
         options += size;
         len -= size;
@@ -58,37 +50,39 @@ static const uint8_t *option(const uint8_t *options, uint32_t len, uint8_t kind,
 /* The fixed part of a solicitation or an advertisement, with so many bytes behind it; NULL as net_owe. */
 static uint8_t *discovery_begin(struct carrick_net *net, uint8_t type, const uint8_t *mac, const struct carrick_ip6 *ip,
                                 struct carrick_ip6_address target, uint32_t flags, uint32_t more) {
-    uint8_t *message = net_icmp6_owe(net, mac, ip, MESSAGE_LEN + more);
+    uint8_t *message = net_icmp6_owe(net, mac, ip, CARRICK_DISCOVERY_MESSAGE + more);
     if (!message)
         return NULL;
     message[0] = type;
     message[1] = 0;
     carrick_store32(message + 4, flags);
     carrick_ip6_store(message + 8, target);
-    net->counters[type == SOLICITATION ? CARRICK_NET_SOLICITATIONS : CARRICK_NET_ADVERTISEMENTS]++;
+    net->counters[type == CARRICK_SOLICITATION ? CARRICK_NET_SOLICITATIONS : CARRICK_NET_ADVERTISEMENTS]++;
     return message;
 }
 
 /* A solicitation or an advertisement with one option: our hardware address. */
 static void discovery_send(struct carrick_net *net, uint8_t type, const uint8_t *mac, struct carrick_ip6_address to,
                            struct carrick_ip6_address target, uint32_t flags) {
-    struct carrick_ip6 ip = {.src = net->config.address6, .dst = to, .protocol = CARRICK_ICMP6, .ttl = HOP_LIMIT};
-    uint8_t *message = discovery_begin(net, type, mac, &ip, target, flags, OPTION_UNIT);
+    struct carrick_ip6 ip = {
+        .src = net->config.address6, .dst = to, .protocol = CARRICK_ICMP6, .ttl = CARRICK_DISCOVERY_HOPS};
+    uint8_t *message = discovery_begin(net, type, mac, &ip, target, flags, CARRICK_DISCOVERY_UNIT);
     if (!message)
         return;
-    message[MESSAGE_LEN] = type == SOLICITATION ? SOURCE_OPTION : TARGET_OPTION;
-    message[MESSAGE_LEN + 1] = 1;
-    memcpy(message + MESSAGE_LEN + 2, net->config.mac, 6);
-    net_icmp6_finish(&ip, message, MESSAGE_LEN + OPTION_UNIT);
+    message[CARRICK_DISCOVERY_MESSAGE] = type == CARRICK_SOLICITATION ? CARRICK_SOURCE_OPTION : CARRICK_TARGET_OPTION;
+    message[CARRICK_DISCOVERY_MESSAGE + 1] = 1;
+    memcpy(message + CARRICK_DISCOVERY_MESSAGE + 2, net->config.mac, 6);
+    net_icmp6_finish(&ip, message, CARRICK_DISCOVERY_MESSAGE + CARRICK_DISCOVERY_UNIT);
 }
 
 void net_discovery_claim(struct carrick_net *net) {
     uint8_t everybody[6];
-    struct carrick_ip6 ip = {.dst = solicited_node(net->config.address6), .protocol = CARRICK_ICMP6, .ttl = HOP_LIMIT};
+    struct carrick_ip6 ip = {
+        .dst = solicited_node(net->config.address6), .protocol = CARRICK_ICMP6, .ttl = CARRICK_DISCOVERY_HOPS};
     group_mac(ip.dst, everybody);
-    uint8_t *message = discovery_begin(net, SOLICITATION, everybody, &ip, net->config.address6, 0, 0);
+    uint8_t *message = discovery_begin(net, CARRICK_SOLICITATION, everybody, &ip, net->config.address6, 0, 0);
     if (message)
-        net_icmp6_finish(&ip, message, MESSAGE_LEN);
+        net_icmp6_finish(&ip, message, CARRICK_DISCOVERY_MESSAGE);
 }
 
 /* Another node has the address that we claim, or claims it as well (RFC 4862 §5.4.3, §5.4.4). */
@@ -102,7 +96,7 @@ void net_discovery_ask(struct carrick_net *net, struct carrick_ip6_address addre
     uint8_t everybody[6];
     struct carrick_ip6_address group = solicited_node(address);
     group_mac(group, everybody);
-    discovery_send(net, SOLICITATION, mac ? mac : everybody, mac ? address : group, address, 0);
+    discovery_send(net, CARRICK_SOLICITATION, mac ? mac : everybody, mac ? address : group, address, 0);
 }
 
 /* Somebody asks for a hardware address (RFC 4861 §7.2.3, §7.2.4). */
@@ -110,7 +104,8 @@ static bool take_solicitation(struct carrick_net *net, const struct carrick_fram
                               const uint8_t *message) {
     bool whole = true, nobody = carrick_address_is_unspecified(ip->src);
     struct carrick_ip6_address target = carrick_ip6_load(message + 8);
-    const uint8_t *mac = option(message + MESSAGE_LEN, ip->payload_len - MESSAGE_LEN, SOURCE_OPTION, &whole);
+    const uint8_t *mac = option(message + CARRICK_DISCOVERY_MESSAGE, ip->payload_len - CARRICK_DISCOVERY_MESSAGE,
+                                CARRICK_SOURCE_OPTION, &whole);
     if (!whole || net_is_group(target) || net_is_group(ip->src) || carrick_ip6_same(ip->src, net->config.address6) ||
         (nobody && (mac || !net_is_group(ip->dst))) || (mac && carrick_is_group(mac)))
         return false;
@@ -124,14 +119,14 @@ static bool take_solicitation(struct carrick_net *net, const struct carrick_fram
     if (mac && neighbour_announced(&net->neighbours, ip->src, mac, true))
         net_waiting_settle(net, ip->src, mac);
     if (!nobody) {
-        discovery_send(net, ADVERTISEMENT, frame->data + 6, ip->src, target, FLAG_SOLICITED | FLAG_OVERRIDE);
+        discovery_send(net, CARRICK_ADVERTISEMENT, frame->data + 6, ip->src, target, FLAG_SOLICITED | FLAG_OVERRIDE);
         return true;
     }
     /* It wants to know whether it may take our address: all are told that it may not. */
     const struct carrick_ip6_address all_nodes = {ALL_NODES_HIGH, ALL_NODES_LOW};
     uint8_t everybody[6];
     group_mac(all_nodes, everybody);
-    discovery_send(net, ADVERTISEMENT, everybody, all_nodes, target, FLAG_OVERRIDE);
+    discovery_send(net, CARRICK_ADVERTISEMENT, everybody, all_nodes, target, FLAG_OVERRIDE);
     return true;
 }
 
@@ -142,7 +137,8 @@ static bool take_advertisement(struct carrick_net *net, uint64_t now, const stru
     uint32_t flags = carrick_load32(message + 4);
     struct carrick_neighbours *cache = &net->neighbours;
     struct carrick_ip6_address target = carrick_ip6_load(message + 8);
-    const uint8_t *mac = option(message + MESSAGE_LEN, ip->payload_len - MESSAGE_LEN, TARGET_OPTION, &whole);
+    const uint8_t *mac = option(message + CARRICK_DISCOVERY_MESSAGE, ip->payload_len - CARRICK_DISCOVERY_MESSAGE,
+                                CARRICK_TARGET_OPTION, &whole);
     const uint8_t *known = neighbour_mac(cache, target);
     bool ours = carrick_ip6_same(target, net->config.address6);
     if (!whole || net_is_group(target) || (ours && !net_is_tentative(net)) || (mac && carrick_is_group(mac)) ||
@@ -170,16 +166,16 @@ static bool take_advertisement(struct carrick_net *net, uint64_t now, const stru
 bool net_is_discovery(const uint8_t *packet, uint32_t len, struct carrick_ip6_address *address, const uint8_t **mac) {
     const uint8_t *message = packet + CARRICK_IP6_HEADER;
     *mac = NULL;
-    if (len < CARRICK_IP6_HEADER + CARRICK_ICMP6_HEADER || packet[6] != CARRICK_ICMP6 || packet[7] != HOP_LIMIT ||
-        message[0] < ROUTER_ASKED || message[0] > REDIRECT)
+    if (len < CARRICK_IP6_HEADER + CARRICK_ICMP6_HEADER || !carrick_is_discovery(packet))
         return false;
     uint32_t payload = carrick_ip6_total(packet) - CARRICK_IP6_HEADER;
-    bool whole = payload >= MESSAGE_LEN && payload <= len - CARRICK_IP6_HEADER, solicits = message[0] == SOLICITATION;
-    if (!whole || (!solicits && message[0] != ADVERTISEMENT))
+    bool whole = payload >= CARRICK_DISCOVERY_MESSAGE && payload <= len - CARRICK_IP6_HEADER,
+         solicits = message[0] == CARRICK_SOLICITATION;
+    if (!whole || (!solicits && message[0] != CARRICK_ADVERTISEMENT))
         return true;
     *address = carrick_ip6_load(solicits ? packet + 8 : message + 8);
-    const uint8_t *said =
-        option(message + MESSAGE_LEN, payload - MESSAGE_LEN, solicits ? SOURCE_OPTION : TARGET_OPTION, &whole);
+    const uint8_t *said = option(message + CARRICK_DISCOVERY_MESSAGE, payload - CARRICK_DISCOVERY_MESSAGE,
+                                 solicits ? CARRICK_SOURCE_OPTION : CARRICK_TARGET_OPTION, &whole);
     uint64_t sum =
         carrick_sum_pseudo6(carrick_ip6_load(packet + 8), carrick_ip6_load(packet + 24), CARRICK_ICMP6, payload);
     if (whole && carrick_sum_fold(sum + carrick_sum(message, payload)) == 0)
@@ -190,11 +186,11 @@ bool net_is_discovery(const uint8_t *packet, uint32_t len, struct carrick_ip6_ad
 bool net_discovery_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame,
                            const struct carrick_ip6 *ip, const uint8_t *message) {
     uint8_t type = message[0];
-    if (!net->config.ethernet || (type != SOLICITATION && type != ADVERTISEMENT))
+    if (!net->config.ethernet || (type != CARRICK_SOLICITATION && type != CARRICK_ADVERTISEMENT))
         return false;
-    bool valid = message[1] == 0 && ip->ttl == HOP_LIMIT && ip->payload_len >= MESSAGE_LEN &&
-                 (type == SOLICITATION ? take_solicitation(net, frame, ip, message)
-                                       : take_advertisement(net, now, frame, ip, message));
+    bool valid = message[1] == 0 && ip->ttl == CARRICK_DISCOVERY_HOPS && ip->payload_len >= CARRICK_DISCOVERY_MESSAGE &&
+                 (type == CARRICK_SOLICITATION ? take_solicitation(net, frame, ip, message)
+                                               : take_advertisement(net, now, frame, ip, message));
     net->counters[CARRICK_NET_BAD_DISCOVERY] += !valid;
     return true;
 }

@@ -11,6 +11,7 @@ use carrick_tests::scripted::Scripted;
 
 use super::over_ipv6;
 
+const PROXY: &str = "protocols/synproxy/synproxy.mtp";
 const RELAY: &str = "tests/programs/relay_between.mtp";
 const KINDS: [[&str; 2]; 2] = [["packet", "packet"], ["xdp", "xdp"]];
 /// The hop limit with which Linux sends.
@@ -34,6 +35,27 @@ fn hosts_find_each_other_through_a_program_over_ipv6() {
         for never in ["bridge_full", "bridge_unknown", "bridge_refused", "bridge_too_long", "tx_too_long"] {
             assert_eq!(report.count(never), 0, "{never}: {:?}", report.0);
         }
+    }
+}
+
+/// Of Linux's frames in so many one is lost at each end, either way.
+const LOST: u32 = 40;
+
+/// A proxy in the kernel rewrites numbers and checksums of connections of Linux, and makes packets of its own.
+#[test]
+fn connections_of_ipv6_through_a_proxy_in_the_kernel_survive_losses() {
+    let Some(middle) = Middle::new() else { return };
+    let Some(node) = Node::in_kernel(&middle, PROXY, &["--over", "ipv6"]) else { return };
+    for lost in [0, LOST] {
+        middle.lose(lost);
+        middle.transfer_over_ipv6();
+    }
+    let report = node.end();
+    assert!(report.count("tx_forwarded") > 140, "{:?}", report.0);
+    assert!(report.count("tx_packets") > 140, "it wrote their headers: {:?}", report.0);
+    assert!(report.count("bridge_passed") >= 2, "a solicitation and an advertisement: {:?}", report.0);
+    for never in ["bridge_unknown", "bridge_no_interface", "tx_queue_full", "bad_checksum", "tx_too_long"] {
+        assert_eq!(report.count(never), 0, "{never}: {:?}", report.0);
     }
 }
 

@@ -206,7 +206,10 @@ fn what_cannot_be_done_over_ipv6_is_said() {
         (&["diff", saw, "--target", "hw"], "target `hw` does not support this yet: addresses of IPv6"),
         (&["sim", saw, "--compiled", "--mtu", "576"], "the configuration is outside what the program allows"),
         (&["sim", saw, "--mtu", "576"], "the MTU is outside 1280 to 65535"),
-        (&["sim", tcp, "--via", "protocols/snoop/snoop.mtp"], "runs over ipv4, and the ends run over ipv6"),
+        (
+            &["sim", tcp, "--via", "tests/programs/in_network.mtp"],
+            "runs over ipv4, and the ends run over ipv6",
+        ),
         (&["sim", "protocols/rocev2/rocev2.mtp"], "the program runs over `ipv4` only"),
     ] {
         let output = command::run(&root(), &[args, &["--over", "ipv6"]].concat());

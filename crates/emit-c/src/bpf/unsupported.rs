@@ -35,11 +35,8 @@ const OPTION_MAX: u32 = 64;
 /// The first thing of a program that no program in the kernel can be made of.
 pub fn unsupported(program: &Program) -> Option<Unsupported> {
     let of = |what: String| Some(Unsupported { what, declared: None, loc: Loc::default() });
-    match program.net_header.layer {
-        NetLayer::Ipv4 => {}
-        NetLayer::Ipv6 if program.in_network.is_none() => {}
-        NetLayer::Ipv6 => return of("programs in the network over IPv6".into()),
-        NetLayer::Link => return of("frames without a network header".into()),
+    if program.net_header.layer == NetLayer::Link {
+        return of("frames without a network header".into());
     }
     if program.report_parser.is_some() && !sums_all(program) {
         return of("reports for packets without a checksum over header and payload".into());

@@ -106,7 +106,7 @@ struct carrick_middlebox {
 
 /* What it counts beside the counters of all programs (`carrick_bridge`). */
 enum carrick_middlebox_counter {
-    CARRICK_MIDDLEBOX_PASSED,       /* frames that are not IPv4, sent on */
+    CARRICK_MIDDLEBOX_PASSED,       /* frames that the program does not see, sent on */
     CARRICK_MIDDLEBOX_LOCAL,        /* frames to a host of the interface by which they came */
     CARRICK_MIDDLEBOX_SHORT,        /* frames shorter than their header */
     CARRICK_MIDDLEBOX_UNKNOWN,      /* packets of the program to an address that was never seen */

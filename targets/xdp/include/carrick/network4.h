@@ -3,6 +3,7 @@
 #ifndef CARRICK_XDP_NETWORK_H
 #define CARRICK_XDP_NETWORK_H
 
+#include "carrick/ethernet.h"
 #include "carrick/ipv4.h"
 
 #define CARRICK_NET_HEADER CARRICK_IP_HEADER
@@ -16,7 +17,21 @@ CARRICK_INLINE bool carrick_net_same(const carrick_net_address *a, const carrick
     return *a == *b;
 }
 
-/* The destination in a header. */
+/* Whether an address can be that of a single host. */
+CARRICK_INLINE bool carrick_net_is_host(const carrick_net_address *a) {
+    return carrick_is_host(*a);
+}
+
+/* Bytes of a packet, as its header says. */
+CARRICK_INLINE uint32_t carrick_net_total(const uint8_t *p) {
+    return carrick_load16(p + 2);
+}
+
+/* The source in a header, and the destination. */
+CARRICK_INLINE carrick_net_address carrick_net_source(const uint8_t *p) {
+    return carrick_load32(p + 12);
+}
+
 CARRICK_INLINE carrick_net_address carrick_net_destination(const uint8_t *p) {
     return carrick_load32(p + 16);
 }

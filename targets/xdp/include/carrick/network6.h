@@ -16,7 +16,21 @@ CARRICK_INLINE bool carrick_net_same(const carrick_net_address *a, const carrick
     return a->high == b->high && a->low == b->low;
 }
 
-/* The destination in a header. */
+/* Whether an address can be that of a single host. */
+CARRICK_INLINE bool carrick_net_is_host(const carrick_net_address *a) {
+    return carrick_ip6_is_host(*a);
+}
+
+/* Bytes of a packet, as its header says. */
+CARRICK_INLINE uint32_t carrick_net_total(const uint8_t *p) {
+    return carrick_ip6_total(p);
+}
+
+/* The source in a header, and the destination. */
+CARRICK_INLINE carrick_net_address carrick_net_source(const uint8_t *p) {
+    return carrick_ip6_load(p + 8);
+}
+
 CARRICK_INLINE carrick_net_address carrick_net_destination(const uint8_t *p) {
     return carrick_ip6_load(p + 24);
 }

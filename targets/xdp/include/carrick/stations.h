@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a program in the network learns of the hosts at its interfaces: by which of them a hardware address is reached
- * (IEEE 802.1D), and which hardware address a packet to an IPv4 address has. An address that was not seen for five
+ * (IEEE 802.1D), and which hardware address a packet to an IP address has. An address that was not seen for five
  * minutes counts as unknown; a new one takes the place of one that was not used for long.
  */
 #ifndef CARRICK_XDP_STATIONS_H
@@ -21,16 +21,16 @@ struct carrick_station {
     uint8_t interface;
 };
 
-#define CARRICK_STATION_MAP(name)                                                                                      \
+#define CARRICK_STATION_MAP(name, number)                                                                              \
     struct {                                                                                                           \
         CARRICK_UINT(type, CARRICK_MAP_LRU_HASH);                                                                      \
-        CARRICK_TYPE(key, uint64_t);                                                                                   \
+        CARRICK_TYPE(key, number);                                                                                     \
         CARRICK_TYPE(value, struct carrick_station);                                                                   \
         CARRICK_UINT(max_entries, CARRICK_STATIONS);                                                                   \
     } name CARRICK_SECTION(".maps")
 
-CARRICK_STATION_MAP(carrick_macs);
-CARRICK_STATION_MAP(carrick_addresses);
+CARRICK_STATION_MAP(carrick_macs, uint64_t);
+CARRICK_STATION_MAP(carrick_addresses, carrick_net_address);
 
 /* The devices, by the numbers of their interfaces. */
 struct {
@@ -70,13 +70,13 @@ CARRICK_INLINE uint32_t carrick_count(enum carrick_middlebox_counter which) {
 #define CARRICK_GROUP ((uint64_t)1 << 40)
 
 /* What is known of an address; NULL: nothing. */
-CARRICK_INLINE struct carrick_station *carrick_station(void *table, uint64_t address, uint64_t now) {
-    struct carrick_station *station = bpf_map_lookup_elem(table, &address);
+CARRICK_INLINE struct carrick_station *carrick_station(void *table, const void *address, uint64_t now) {
+    struct carrick_station *station = bpf_map_lookup_elem(table, address);
     return station && now - station->seen <= CARRICK_STATION_LASTS ? station : NULL;
 }
 
 /* An address was seen as a source, or, if it was not `heard`, as a destination: what it says itself is better. */
-CARRICK_INLINE void carrick_station_note(void *table, uint64_t address, uint64_t now, const uint8_t *mac, bool heard,
+CARRICK_INLINE void carrick_station_note(void *table, const void *address, uint64_t now, const uint8_t *mac, bool heard,
                                          uint32_t interface) {
     const struct carrick_station *known = carrick_station(table, address, now);
     if (known && known->heard && !heard)
@@ -86,7 +86,7 @@ CARRICK_INLINE void carrick_station_note(void *table, uint64_t address, uint64_t
         return;
     struct carrick_station station = {.seen = now, .heard = heard, .interface = (uint8_t)interface};
     memcpy(station.mac, mac, sizeof station.mac);
-    (void)bpf_map_update_elem(table, &address, &station, 0);
+    (void)bpf_map_update_elem(table, address, &station, 0);
 }
 
 #endif

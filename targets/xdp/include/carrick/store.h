@@ -22,8 +22,9 @@ enum carrick_leaves {
 struct carrick_store {
     /* the frame that is there, and where its destination leads */
     uint8_t ethernet[16];
-    uint32_t interface, source, destination, toward;
-    bool framed; /* there is one, of IPv4 */
+    carrick_net_address source, destination;
+    uint32_t interface, toward;
+    bool framed; /* there is one, of the program's version */
     /* its packet */
     bool gone; /* it has been said what becomes of it */
     uint32_t len, room;
