@@ -221,6 +221,11 @@ pub trait Dialect {
     fn forwarded(&self) -> &'static str;
     fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
+    /// The interface of a copy, as the functions that send a packet take it.
+    fn copied(&self, interface: String) -> String {
+        interface
+    }
+
     /// The packet that is looked at, and its network header.
     fn looked_at(&self) -> [&'static str; 2];
 

@@ -23,7 +23,7 @@ impl Emitter<'_> {
             Instr::PktCopy { interface: to, header } => {
                 let to = interface(&self.value(to));
                 self.trace_instr(Opcode::PktCopy, &[&to]);
-                self.send("has_space", &to, *header);
+                self.send("has_space", &self.dialect.copied(to), *header);
             }
             Instr::Drop => {
                 self.trace_instr(Opcode::Drop, &[]);

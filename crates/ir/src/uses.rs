@@ -37,6 +37,18 @@ pub fn is_on_memory(stmt: &Stmt) -> bool {
     }
 }
 
+/// Whether the program stores packets, or sends copies of them.
+pub fn stores(program: &Program) -> bool {
+    let mut found = false;
+    for function in &program.functions {
+        walk::statements(&function.body, &mut |stmt| {
+            let StmtKind::Instr(instr) = &stmt.kind else { return };
+            found |= instr.opcode().declaration().needs == Needs::Store;
+        });
+    }
+    found
+}
+
 /// The instructions that the program can issue, by name, in alphabetical order.
 pub fn instructions(program: &Program) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();

@@ -50,7 +50,8 @@ struct carrick_core *carrick_kernel_init(void *memory, const struct carrick_conf
 static uint64_t packets_waiting(const struct carrick_core *core) {
     const struct carrick_shared *shared = kernel_shared(core->kernel);
     uint64_t head = __atomic_load_n(&shared->queue_head, __ATOMIC_ACQUIRE);
-    return __atomic_load_n(&shared->queue_tail, __ATOMIC_ACQUIRE) - head;
+    uint64_t queued = __atomic_load_n(&shared->queue_tail, __ATOMIC_ACQUIRE) - head;
+    return queued + __atomic_load_n(&shared->leaving, __ATOMIC_ACQUIRE);
 }
 
 /* An empty frame, for the oldest packet that waits. */

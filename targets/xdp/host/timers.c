@@ -33,6 +33,8 @@ uint64_t core_packet_due(const struct carrick_core *core) {
     const struct carrick_shared *shared = kernel_shared(core->kernel);
     uint64_t head = __atomic_load_n(&shared->queue_head, __ATOMIC_SEQ_CST);
     bool wait = head != __atomic_load_n(&shared->queue_tail, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&shared->leaving, __ATOMIC_SEQ_CST) != 0)
+        return 0;
     return wait ? __atomic_load_n(&shared->due, __ATOMIC_SEQ_CST) : CARRICK_NEVER;
 }
 

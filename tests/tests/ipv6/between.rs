@@ -6,12 +6,13 @@ use carrick_tests::build::{host_with, root};
 use carrick_tests::capture::captured;
 use carrick_tests::middle::{Middle, Place};
 use carrick_tests::net::lacks;
-use carrick_tests::node::Node;
+use carrick_tests::node::{Node, Report};
 use carrick_tests::scripted::Scripted;
 
 use super::over_ipv6;
 
 const PROXY: &str = "protocols/synproxy/synproxy.mtp";
+const SNOOP: &str = "protocols/snoop/snoop.mtp";
 const RELAY: &str = "tests/programs/relay_between.mtp";
 const KINDS: [[&str; 2]; 2] = [["packet", "packet"], ["xdp", "xdp"]];
 /// The hop limit with which Linux sends.
@@ -41,22 +42,39 @@ fn hosts_find_each_other_through_a_program_over_ipv6() {
 /// Of Linux's frames in so many one is lost at each end, either way.
 const LOST: u32 = 40;
 
-/// A proxy in the kernel rewrites numbers and checksums of connections of Linux, and makes packets of its own.
-#[test]
-fn connections_of_ipv6_through_a_proxy_in_the_kernel_survive_losses() {
-    let Some(middle) = Middle::new() else { return };
-    let Some(node) = Node::in_kernel(&middle, PROXY, &["--over", "ipv6"]) else { return };
+/// Counters that say that something went wrong at a node.
+const NEVER: [&str; 6] =
+    ["bridge_unknown", "bridge_no_interface", "tx_queue_full", "store_full", "bad_checksum", "tx_too_long"];
+
+/// What a program in the kernel counted while Linux transferred through it over IPv6, without losses and with some.
+fn transfers_through(program: &str) -> Option<Report> {
+    let middle = Middle::new()?;
+    let node = Node::in_kernel(&middle, program, &["--over", "ipv6"])?;
     for lost in [0, LOST] {
         middle.lose(lost);
         middle.transfer_over_ipv6();
     }
     let report = node.end();
     assert!(report.count("tx_forwarded") > 140, "{:?}", report.0);
-    assert!(report.count("tx_packets") > 140, "it wrote their headers: {:?}", report.0);
     assert!(report.count("bridge_passed") >= 2, "a solicitation and an advertisement: {:?}", report.0);
-    for never in ["bridge_unknown", "bridge_no_interface", "tx_queue_full", "bad_checksum", "tx_too_long"] {
+    for never in NEVER {
         assert_eq!(report.count(never), 0, "{never}: {:?}", report.0);
     }
+    Some(report)
+}
+
+/// A proxy rewrites numbers and checksums, and makes packets of its own.
+#[test]
+fn connections_of_ipv6_through_a_proxy_in_the_kernel_survive_losses() {
+    let Some(report) = transfers_through(PROXY) else { return };
+    assert!(report.count("tx_packets") > 140, "it wrote their headers: {:?}", report.0);
+}
+
+/// An agent stores each segment, sends a copy of it, and resends it if it is lost.
+#[test]
+fn connections_of_ipv6_past_an_agent_in_the_kernel_survive_losses() {
+    let Some(report) = transfers_through(SNOOP) else { return };
+    assert_eq!(report.count("tx_packets"), 0, "it makes none: {:?}", report.0);
 }
 
 /// What the program does to a packet is by its kind: KEEP 1, FREE 2, MARK 3, COPY 4, ASK 5. Others pass.
@@ -116,6 +134,25 @@ fn the_interpreter_agrees(capture: &[u8], seed: u64) {
     assert!(sent == made, "the node sent {sent:02x?}, the interpreter {made:02x?}");
 }
 
+/// The exchange at both ends of a node, and what the node counted.
+fn exchanged(middle: &Middle, node: Node) {
+    let ends = [("client", Place::Client, Middle::SERVER_6), ("server", Place::Server, Middle::CLIENT_6)];
+    let [mut client, mut server] = ends.map(|(who, place, peer)| {
+        let mut python = middle.command(place, "python3");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ipv6/raw.py");
+        let mut end = Scripted::start(who, python.args(["-u", script, peer]));
+        end.answers("ready");
+        end
+    });
+    exchange(&mut client, &mut server);
+    let report = node.end();
+    // Without those that passed on their own: the answer, and the changed one.
+    assert_eq!(report.count("tx_packets"), 2, "{:?}", report.0);
+    for never in NEVER.iter().chain(&["packet_gone"]) {
+        assert_eq!(report.count(never), 0, "{never}: {:?}", report.0);
+    }
+}
+
 #[test]
 fn a_program_keeps_copies_changes_and_answers_packets_of_ipv6() {
     if lacks("python3") {
@@ -126,21 +163,17 @@ fn a_program_keeps_copies_changes_and_answers_packets_of_ipv6() {
         let dir = tempfile::tempdir().expect("a folder");
         let capture = dir.path().join("all.pcapng");
         let node = node(&middle, kinds, &["--seed", "5", "--pcap", &capture.display().to_string()]);
-        let ends = [("client", Place::Client, Middle::SERVER_6), ("server", Place::Server, Middle::CLIENT_6)];
-        let [mut client, mut server] = ends.map(|(who, place, peer)| {
-            let mut python = middle.command(place, "python3");
-            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ipv6/raw.py");
-            let mut end = Scripted::start(who, python.args(["-u", script, peer]));
-            end.answers("ready");
-            end
-        });
-        exchange(&mut client, &mut server);
-        let report = node.end();
-        // Without those that passed on their own: the answer, and the changed one.
-        assert_eq!(report.count("tx_packets"), 2, "{:?}", report.0);
-        for never in ["bridge_unknown", "bad_checksum", "packet_gone"] {
-            assert_eq!(report.count(never), 0, "{never}: {:?}", report.0);
-        }
+        exchanged(&middle, node);
         the_interpreter_agrees(&std::fs::read(capture).expect("a capture"), 5);
     }
+}
+
+#[test]
+fn a_program_in_the_kernel_does_so_too() {
+    if lacks("python3") {
+        return;
+    }
+    let Some(middle) = Middle::new() else { return };
+    let Some(node) = Node::in_kernel(&middle, RELAY, &["--over", "ipv6"]) else { return };
+    exchanged(&middle, node);
 }

@@ -339,6 +339,10 @@ impl Dialect for Kernel {
         e.payload_stays(bp);
     }
 
+    fn copied(&self, interface: String) -> String {
+        format!("{interface} | CARRICK_COPIED")
+    }
+
     fn looked_at(&self) -> [&'static str; 2] {
         ["&core->packet", "core->ip."]
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program in the network: its packet leaves in the frame in which it came.
 
-use carrick_ir::BlueprintDef;
+use carrick_ir::{BlueprintDef, uses};
 
 use crate::Emitter;
 use crate::blueprint::sums_payload;
@@ -9,8 +9,11 @@ use crate::blueprint::sums_payload;
 impl Emitter<'_> {
     /// What the target's headers are told.
     pub(super) fn define_middlebox(&mut self) {
-        if self.p.in_network.is_some() {
-            self.w.line("#define CARRICK_MIDDLEBOX 1");
+        let Some(packets) = &self.p.in_network else { return };
+        self.w.line("#define CARRICK_MIDDLEBOX 1");
+        if uses::stores(self.p) {
+            let packets = self.value(packets);
+            self.w.line(format!("#define CARRICK_STORE_CAPACITY(core) ((uint32_t)({packets}))"));
         }
     }
 
@@ -62,8 +65,11 @@ impl Emitter<'_> {
 
     /// Its end.
     pub(super) fn forwarded_in_kernel(&mut self) {
-        self.w
-            .line("carrick_store_with(&core->store, header_len, payload, (uint32_t)payload_len, interface);");
+        let with = match uses::stores(self.p) {
+            true => format!("(void){}(core, ", self.names.own("store_with")),
+            false => "carrick_store_with(&core->store, ".into(),
+        };
+        self.w.line(format!("{with}header_len, payload, (uint32_t)payload_len, interface);"));
         self.w.line("return 0;");
     }
 }

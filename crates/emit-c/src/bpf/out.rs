@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets of a program in the kernel, and what the target's headers are told of it.
 
-use carrick_ir::BlueprintDef;
+use carrick_ir::{BlueprintDef, uses};
 
 use super::raised::following;
 use super::unsupported::sums_all;
@@ -53,7 +53,7 @@ impl Emitter<'_> {
 
     /// Whether it reads more of a frame than what is parsed first.
     fn reads_frames(&self) -> bool {
-        sums_all(self.p) || self.looks_further() || self.has_any_units()
+        sums_all(self.p) || self.looks_further() || self.has_any_units() || uses::stores(self.p)
     }
 
     /// What the target's headers are told of the program.
@@ -71,6 +71,7 @@ impl Emitter<'_> {
             ("MAKES_FRAMES", self.makes_frames()),
             ("PAYLOADS", self.sends_payloads()),
             ("UNITS", self.has_any_units()),
+            ("STORES", uses::stores(self.p)),
             ("GATHERS", self.gathers()),
             ("CLAIMED", !self.p.claims.is_empty()),
         ] {

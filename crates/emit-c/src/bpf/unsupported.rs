@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the programs for the kernel cannot do yet, beyond what a target file says.
 
-use carrick_ir::{BpFieldKind, Instr, Loc, NetLayer, Program, Stmt, StmtKind, uses, walk};
+use carrick_ir::{BpFieldKind, Loc, NetLayer, Program, uses, walk};
 
 use super::raised::following;
 
@@ -97,21 +97,10 @@ fn statement(program: &Program) -> Option<Unsupported> {
     let mut found = None;
     for function in &program.functions {
         walk::statements(&function.body, &mut |stmt| {
-            let what = if uses::is_on_memory(stmt) {
-                "access to the memory of requests by address"
-            } else if is_on_stored(stmt) {
-                "packets that are stored or copied"
-            } else {
-                return;
-            };
-            found.get_or_insert((what, stmt.loc));
+            if uses::is_on_memory(stmt) {
+                found.get_or_insert(("access to the memory of requests by address", stmt.loc));
+            }
         });
     }
     found.map(|(what, loc)| Unsupported { what: what.to_owned(), declared: None, loc })
-}
-
-fn is_on_stored(stmt: &Stmt) -> bool {
-    use Instr::{PktCopy, PktDiscard, PktRelease, PktStore};
-    let StmtKind::Instr(instr) = &stmt.kind else { return false };
-    matches!(instr, PktCopy { .. } | PktStore { .. } | PktRelease { .. } | PktDiscard { .. })
 }

@@ -5,8 +5,8 @@
  * CARRICK_PARSER (the function that parses), CARRICK_PROTOCOL (of IP), CARRICK_CHAINS (how many chains can have raised
  * events that wait), and 1 or 0 for CARRICK_WHOLE_SUM (a checksum over header and payload), CARRICK_LOOKS (it looks
  * behind what is seen of a packet), CARRICK_FRAMES (payloads have parts), CARRICK_MAKES_FRAMES (also those of packets
- * that leave), CARRICK_PAYLOADS (packets carry some), CARRICK_UNITS (contexts have units of data), CARRICK_CLAIMED (it
- * claims something).
+ * that leave), CARRICK_PAYLOADS (packets carry some), CARRICK_UNITS (contexts have units of data), CARRICK_STORES
+ * (it stores or copies packets), CARRICK_CLAIMED (it claims something).
  */
 #ifndef CARRICK_XDP_CORE_H
 #define CARRICK_XDP_CORE_H
@@ -90,6 +90,10 @@ CARRICK_GLOBAL_FN uint64_t CARRICK_OWN(sum_behind)(struct CARRICK_OWN(core) * co
     uint64_t less = (uint16_t)~carrick_sum_16(carrick_sum_piece(core->in, octets));
     return carrick_sum_join(0, octets, core->sum + less);
 }
+#endif
+
+#if CARRICK_STORES
+#include "carrick/stored.h"
 #endif
 
 #if CARRICK_FRAMES

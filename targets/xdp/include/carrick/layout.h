@@ -53,6 +53,8 @@ struct carrick_shared {
     uint64_t handed, handed_sent;
     /* Entries of the queue that can wait until `due`: the headers of a burst (carrick/bursts.h). */
     uint64_t gathered;
+    /* Packets that were stored or copied and are sent in the next frames, before those of the queue. */
+    uint64_t leaving;
 };
 /* So many bytes wait at most, a small part of the reports: other packets are lost, and counted as `tx_queue_full`. */
 #define CARRICK_HANDED_MOST 65536
@@ -103,6 +105,9 @@ struct carrick_middlebox {
     uint32_t devices[CARRICK_INTERFACES_MOST];
     uint8_t own[CARRICK_INTERFACES_MOST][6]; /* their hardware addresses */
 };
+
+/* Elements of `carrick_held` beyond the packets that the program may store: for others that go on after a copy. */
+#define CARRICK_HELD_MORE 64u
 
 /* What it counts beside the counters of all programs (`carrick_bridge`). */
 enum carrick_middlebox_counter {

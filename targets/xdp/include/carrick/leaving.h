@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How packets leave that a program makes: in the frame that is there. What includes this has `address`, which puts the
- * next hop before a packet, and `hand`, for packets that cannot leave so. */
+ * next hop before a packet, and `hand`, for packets that cannot leave so; of a program that stores packets also
+ * `leave_stored`. */
 #ifndef CARRICK_XDP_LEAVING_H
 #define CARRICK_XDP_LEAVING_H
 
@@ -37,7 +38,7 @@ CARRICK_INLINE int CARRICK_OWN(fill)(struct xdp_md *ctx, struct CARRICK_OWN(core
 /* Whether the frame that came can take any packet. Devices hand over some that have no room behind them. */
 CARRICK_INLINE bool CARRICK_OWN(roomy)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
     uint32_t whole = CARRICK_ETHERNET + core->mtu;
-    if (CARRICK_PAYLOADS == 0 || core->room >= whole)
+    if ((CARRICK_PAYLOADS == 0 && CARRICK_STORES == 0) || core->room >= whole)
         return true;
     if (bpf_xdp_adjust_tail(ctx, (int)(whole - core->room)) != 0)
         return false;
@@ -53,6 +54,10 @@ CARRICK_INLINE int CARRICK_OWN(leave)(struct xdp_md *ctx, struct CARRICK_OWN(cor
     core->vacant = core->alone = false;
     if (!shared)
         return CARRICK_XDP_DROP;
+#if CARRICK_STORES
+    if (CARRICK_READ(shared->leaving) != 0)
+        return CARRICK_OWN(leave_stored)(ctx, core, shared);
+#endif
     struct CARRICK_OWN(entry) *e = alone ? &core->entry : CARRICK_OWN(oldest)(core, shared, &place);
     if (!e)
         return CARRICK_XDP_DROP;

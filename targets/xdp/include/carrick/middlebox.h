@@ -77,6 +77,43 @@ CARRICK_INLINE int CARRICK_OWN(hand)(struct xdp_md *ctx, struct CARRICK_OWN(core
     return 0;
 }
 
+#if CARRICK_STORES
+/* The packet of a slot, in the frame that is there. */
+CARRICK_GLOBAL_FN int CARRICK_OWN(bring_stored)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t slot) {
+    struct carrick_held *h = carrick_held_at(slot);
+    if (!core || !h)
+        return CARRICK_XDP_DROP;
+    uint32_t len = h->len;
+    CARRICK_BARRIER_VAR(len);
+    if (len < CARRICK_NET_HEADER || len > CARRICK_FRAME_MAX)
+        return CARRICK_XDP_DROP;
+    memcpy(core->out + CARRICK_ETHERNET, h->octets, CARRICK_NET_HEADER);
+    core->store.left_by = h->interface;
+    core->counters[CARRICK_COUNT_TX_FORWARDED]++;
+    if (!CARRICK_OWN(address)(core))
+        return CARRICK_XDP_DROP;
+    if (bpf_xdp_adjust_tail(ctx, (int)(CARRICK_ETHERNET + len - core->room)) != 0 ||
+        bpf_xdp_store_bytes(ctx, 0, core->out, CARRICK_ETHERNET) != 0 ||
+        bpf_xdp_store_bytes(ctx, CARRICK_ETHERNET, h->octets, len) != 0) {
+        core->counters[CARRICK_COUNT_TX_TOO_LONG]++;
+        return CARRICK_XDP_DROP;
+    }
+    return CARRICK_XDP_TX;
+}
+
+/* The frame takes the oldest packet that was stored or copied and leaves. */
+CARRICK_INLINE int CARRICK_OWN(leave_stored)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core,
+                                             struct carrick_shared *shared) {
+    uint32_t slot = 0;
+    if (!core->roomy || bpf_map_pop_elem(&carrick_leaving, &slot) != 0)
+        return CARRICK_XDP_DROP;
+    int verdict = CARRICK_OWN(bring_stored)(ctx, core, slot);
+    (void)__sync_fetch_and_add(&shared->leaving, -(uint64_t)1);
+    (void)carrick_held_forget(slot);
+    return verdict;
+}
+#endif
+
 #include "carrick/leaving.h"
 
 /* The frame by the interface that was found for it. */
@@ -142,6 +179,9 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN
     if (known < 0 && !other)
         return CARRICK_OWN(refuse)(core, (uint32_t)(-1 - known));
     carrick_store_look(&core->store, carrick_net_total(core->in), core->mtu);
+#if CARRICK_STORES
+    core->store.capacity = CARRICK_STORE_CAPACITY(core);
+#endif
     core->ip.interface = (uint8_t)core->store.interface;
     return other ? -1 : CARRICK_OWN(see)(ctx, core);
 }

@@ -7,9 +7,12 @@
 #include "carrick/bursts.h"
 #include "carrick/units.h"
 
-/* Whether the frame that is there is for what is issued: that of a packet in the network is, once it was dropped. */
+/* Whether the frame that is there is for what is issued: that of a packet in the network is, once it was dropped. One
+ * of a program that stores packets is first for those. */
 CARRICK_INLINE bool CARRICK_OWN(frame_free)(const struct CARRICK_OWN(core) * core) {
-#ifdef CARRICK_MIDDLEBOX
+#if CARRICK_STORES
+    return core == NULL;
+#elif defined(CARRICK_MIDDLEBOX)
     return core->store.gone && core->store.leaves == CARRICK_LEAVES_NOT;
 #else
     return core != NULL;

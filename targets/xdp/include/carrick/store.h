@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The packet of a program in the network that is looked at, and what becomes of its frame: what carrick/store.h of the
- * runtime is elsewhere, with the same names. No packet is kept here.
+ * runtime is elsewhere, with the same names. carrick/stored.h has more of it for programs that store or copy packets.
  */
 #ifndef CARRICK_STORE_H
 #define CARRICK_STORE_H
@@ -12,6 +12,9 @@
 /* In place of an interface: all but that by which the frame came, or none. */
 #define CARRICK_OTHERS  256u
 #define CARRICK_NOWHERE 257u
+
+/* Beside an interface: it is a copy of the packet that leaves by it. */
+#define CARRICK_COPIED 256u
 
 enum carrick_leaves {
     CARRICK_LEAVES_NOT,
@@ -32,6 +35,10 @@ struct carrick_store {
     uint32_t header, payload, payload_len; /* bytes of the new header; of the payload, where in the frame it is */
     /* the interface that the packet which leaves asks for, and what that means */
     uint32_t left_by, port;
+#if CARRICK_STORES
+    uint32_t capacity; /* packets that the program may store */
+    bool queued;       /* a packet of this event waits for a frame; later ones do, too */
+#endif
 };
 
 #include "carrick/passing.h"
@@ -41,7 +48,12 @@ CARRICK_INLINE void carrick_store_look(struct carrick_store *s, uint32_t len, ui
     s->room = room;
     s->gone = false;
     s->leaves = CARRICK_LEAVES_NOT;
+#if CARRICK_STORES
+    s->queued = false;
+#endif
 }
+
+#if !CARRICK_STORES
 
 CARRICK_INLINE void carrick_store_send(struct carrick_store *s, uint32_t interface, uint64_t *counters) {
     if (s->len > s->room) {
@@ -61,5 +73,6 @@ CARRICK_INLINE void carrick_store_with(struct carrick_store *s, uint32_t header,
     s->payload_len = payload_len;
     s->left_by = interface;
 }
+#endif
 
 #endif

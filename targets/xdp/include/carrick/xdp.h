@@ -64,6 +64,8 @@
 /* A power of two above it. */
 #define CARRICK_ASSEMBLY_BUFFER 16384u
 #define CARRICK_BEGIN           (CARRICK_ETHERNET + CARRICK_NET_HEADER)
+/* Bytes of the longest headers of a packet. */
+#define CARRICK_HEADERS_MAX (CARRICK_NET_HEADER + CARRICK_HEADER_MAX)
 
 CARRICK_INLINE bool carrick_timer_armed(const struct carrick_timer *t) {
     return t->armed != 0;
@@ -208,6 +210,9 @@ CARRICK_INLINE bool carrick_calls(struct carrick_shared *shared) {
     uint64_t earliest = CARRICK_READ(shared->earliest), watched = CARRICK_READ(shared->watched);
     bool wait =
         CARRICK_READ(shared->queue_head) != CARRICK_READ(shared->queue_tail) && CARRICK_READ(shared->due) < watched;
+#if CARRICK_STORES
+    wait = wait || CARRICK_READ(shared->leaving) != 0;
+#endif
     if (watched == 0 || (!wait && (earliest == 0 || earliest >= watched)))
         return false;
     return __sync_lock_test_and_set(&shared->called, 1) == 0;

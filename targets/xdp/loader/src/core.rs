@@ -227,7 +227,8 @@ impl Core for KernelCore {
 
     fn rx_on(&mut self, interface: u32, packet: &[u8], now: u64) -> Result<(), Refused> {
         // Every packet that goes on is taken before the next one comes.
-        if sure(self.full()) || self.out.iter().any(|packet| packet.forwarded) {
+        let goes_on = self.out.iter().any(|packet| packet.forwarded) || sure(self.object.leaving()) > 0;
+        if goes_on || sure(self.full()) {
             return Err(Refused::Again);
         }
         let taken = sure(self.packet(interface, packet, now));

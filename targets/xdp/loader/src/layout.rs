@@ -71,6 +71,12 @@ pub const AWAKE: usize = 80;
 /// Where it says before when none of those that wait can leave.
 pub const DUE: usize = 88;
 
+/// Where it says how many packets that were stored or copied wait for a frame.
+pub const LEAVING: usize = 120;
+
+/// How many elements of `carrick_held` there are beyond the packets that a program may store.
+pub const HELD_MORE: u64 = 64;
+
 /// How many blueprints can wait.
 pub const QUEUE: u64 = 1024;
 

@@ -2,11 +2,11 @@
 //! How much room there is, which follows the program's parameters: how many instances, and how many bytes their units hold.
 
 use carrick_ir::{
-    ContextDef, Expr, ExprKind, Interface, ParamId, Program, SchedBlock, SchedInputs, fold, units,
+    ContextDef, Expr, ExprKind, Interface, ParamId, Program, SchedBlock, SchedInputs, fold, units, uses,
 };
 
 use crate::LoadError;
-use crate::layout::{PIECE, staged_octets};
+use crate::layout::{HELD_MORE, PIECE, staged_octets};
 
 /// What the kernel's numbers of elements hold.
 const MANY: u64 = 1 << 30;
@@ -131,6 +131,7 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, LoadError>
         elements.push(("carrick_requests".to_owned(), staged as u32));
         elements.push(("carrick_open".to_owned(), staged as u32));
     }
+    elements.extend(stored(program, &given)?);
     let reports = all.saturating_mul(REPORTS.0).clamp(REPORTS.1, MANY).next_power_of_two();
     elements.push(("carrick_reports".to_owned(), reports as u32));
     elements.extend(inputs(program, &given)?);
@@ -139,6 +140,21 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, LoadError>
         processors.map_err(|(_, e)| LoadError::Failed(format!("cannot count processors: {e}")))?;
     elements.push(("carrick_frames".to_owned(), processors as u32));
     Ok(Room { elements, octets, most })
+}
+
+/// The packets that a program in the network stores or copies.
+fn stored(
+    program: &Program,
+    given: &dyn Fn(ParamId) -> Option<u64>,
+) -> Result<Vec<(String, u32)>, LoadError> {
+    let Some(packets) = program.in_network.as_ref().filter(|_| uses::stores(program)) else {
+        return Ok(Vec::new());
+    };
+    let most = fold::fold(program, packets, given).unwrap_or(0);
+    let count = u32::try_from(most + HELD_MORE)
+        .map_err(|_| LoadError::Failed("there is no room for so many stored packets".into()))?;
+    let maps = ["carrick_held", "carrick_held_free", "carrick_keys", "carrick_leaving"];
+    Ok(maps.map(|map| (map.to_owned(), count)).into())
 }
 
 /// The blocks of units that grow.

@@ -13,6 +13,7 @@ use serde::Deserialize;
 const TARGET: &str = include_str!("../../target.toml");
 
 /// `BPF_MAP_TYPE_*` and `BPF_F_MMAPABLE`.
+const QUEUE: u32 = 22;
 const STACK: u32 = 23;
 const RINGBUF: u32 = 27;
 const MAPPED: u32 = 1024;
@@ -95,7 +96,7 @@ pub fn of(path: &Path) -> Result<Need, String> {
     for map in object.maps.values() {
         let found = [
             ("rings", map.map_type() == RINGBUF),
-            ("stacks", map.map_type() == STACK),
+            ("stacks", [QUEUE, STACK].contains(&map.map_type())),
             ("mapped", map.map_flags() & MAPPED != 0),
         ];
         used.extend(found.into_iter().filter(|(_, uses)| *uses).map(|(name, _)| (name, None)));

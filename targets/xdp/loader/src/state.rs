@@ -5,7 +5,7 @@ use aya::maps::MapData;
 use carrick_interp::{random_start, secret_key};
 use carrick_ir::{COUNTERS, Program};
 
-use crate::layout::{self, AWAKE, DUE, QUEUE_HEAD, head};
+use crate::layout::{self, AWAKE, DUE, LEAVING, QUEUE_HEAD, head};
 use crate::load_error::told;
 use crate::maps;
 use crate::object::{Object, failed, fd};
@@ -162,6 +162,14 @@ impl Object {
         Ok(word(&value, QUEUE_HEAD + 8).wrapping_sub(word(&value, QUEUE_HEAD)))
     }
 
+    /// How many packets that were stored or copied wait for a frame.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn leaving(&self) -> Result<u64, String> {
+        Ok(word(&self.shared()?, LEAVING))
+    }
+
     /// From when on a packet that waits can leave, nanoseconds; `None` if none does before something happens.
     ///
     /// # Errors
@@ -169,6 +177,9 @@ impl Object {
     pub fn leaves(&self) -> Result<Option<u64>, String> {
         let value = self.shared()?;
         let waits = word(&value, QUEUE_HEAD + 8) != word(&value, QUEUE_HEAD);
+        if word(&value, LEAVING) > 0 {
+            return Ok(Some(0));
+        }
         Ok(Some(word(&value, DUE)).filter(|due| waits && *due != u64::MAX))
     }
 
