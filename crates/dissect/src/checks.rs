@@ -3,9 +3,9 @@
 
 use carrick_ir::{BlueprintDef, BpFieldKind, Crc, CrcPart, NetLayer};
 
+use crate::emitter::Emitter;
 use crate::extract::path;
 use crate::names::field;
-use crate::script::Emitter;
 
 impl Emitter<'_> {
     /// Whether a checksum of the blueprint needs to know where the header ends.
@@ -79,7 +79,7 @@ impl Emitter<'_> {
         if let Some(at) = place {
             octets = format!("without({octets}, {at})");
         }
-        let octets = masked(&octets, &crc.header_mask(bp));
+        let octets = masked(&octets, &bp.crc_mask(crc));
         self.w.line(format!("local header_octets = {octets}"));
     }
 

@@ -3,8 +3,8 @@
 
 use carrick_ir::{FieldDef, Ty};
 
+use crate::emitter::Emitter;
 use crate::names::{self, quoted};
-use crate::script::Emitter;
 use crate::types::Rep;
 
 impl Emitter<'_> {

@@ -4,8 +4,8 @@
 use carrick_ir::print::without_parentheses;
 use carrick_ir::{Builtin, Expr, ExprKind, Place, Ty, UnOp};
 
+use crate::emitter::Emitter;
 use crate::names::{self, field};
-use crate::script::Emitter;
 use crate::types::{Rep, literal, power};
 use crate::writer::braces;
 

@@ -3,8 +3,8 @@
 
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, BpPart, Expr, ExprKind, print, walk};
 
+use crate::emitter::Emitter;
 use crate::names::{self, field, quoted};
-use crate::script::Emitter;
 use crate::types::{Rep, literal};
 
 impl<'p> Emitter<'p> {

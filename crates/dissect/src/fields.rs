@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, EnumId, STATUS_NAMES, Ty};
 
+use crate::emitter::Emitter;
 use crate::names::quoted;
-use crate::script::Emitter;
 use crate::types::Rep;
 use crate::writer::{Writer, braces};
 

@@ -8,6 +8,7 @@
 //! *Architecture invariant:* this crate does no I/O.
 
 mod checks;
+mod emitter;
 mod events;
 mod expr;
 mod extract;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Names and literals as Lua has them.
 
+use carrick_ir::NetField;
+
 const KEYWORDS: [&str; 22] = [
     "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local",
     "nil", "not", "or", "repeat", "return", "then", "true", "until", "while",
@@ -58,6 +60,24 @@ pub fn function(table: &str, name: &str, params: &str) -> String {
     } else {
         format!("function {table}.{name}({params})")
     }
+}
+
+/// What the script calls a field of the network header.
+pub fn net_field(field: NetField) -> &'static str {
+    match field {
+        NetField::SrcIp => "src_ip",
+        NetField::DstIp => "dst_ip",
+        NetField::Protocol => "protocol",
+        NetField::Ttl => "ttl",
+        NetField::Tos => "tos",
+        NetField::PayloadLen => "payload_len",
+        NetField::Interface => "interface",
+    }
+}
+
+/// An option's field in the option's table, where `valid` says whether the option is there.
+pub fn option_field(name: &str) -> &str {
+    if name == "valid" { "valid_" } else { name }
 }
 
 /// Names for the locals of a function that hide nothing which the script needs; one for each local.

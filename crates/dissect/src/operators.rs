@@ -3,8 +3,8 @@
 
 use carrick_ir::{BinOp, Expr, ExprKind, Ty};
 
+use crate::emitter::Emitter;
 use crate::expr::wrapped;
-use crate::script::Emitter;
 use crate::types::Rep;
 
 impl Emitter<'_> {

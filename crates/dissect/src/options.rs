@@ -3,11 +3,10 @@
 
 use carrick_ir::{BlueprintDef, ExprKind, OptDef, OptElements, OptListDef, Ty, arith, print};
 
+use crate::emitter::Emitter;
 use crate::extract::uses;
-use crate::names::{entry, field, quoted};
-use crate::script::Emitter;
+use crate::names::{entry, field, option_field, quoted};
 use crate::types::{Rep, rep};
-use crate::values::option_field;
 
 impl<'p> Emitter<'p> {
     /// What can be in the lists: by kind, with what reads the fields of an option into a table.

@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Places: what can be read, and mostly written.
 
-use carrick_ir::{ExprKind, NetField, OptId, Place, Proj, Ty};
+use carrick_ir::{ExprKind, OptId, Place, Proj, Ty};
 
-use crate::names::field;
-use crate::script::Emitter;
+use crate::emitter::Emitter;
+use crate::names::{field, net_field, option_field};
 use crate::types::Rep;
-use crate::values::option_field;
-
-/// What the script calls a field of the network header.
-pub(crate) fn net_field(field: NetField) -> &'static str {
-    match field {
-        NetField::SrcIp => "src_ip",
-        NetField::DstIp => "dst_ip",
-        NetField::Protocol => "protocol",
-        NetField::Ttl => "ttl",
-        NetField::Tos => "tos",
-        NetField::PayloadLen => "payload_len",
-        NetField::Interface => "interface",
-    }
-}
 
 impl Emitter<'_> {
     /// What a place holds.

@@ -1,67 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The script as a whole, and what its parts share.
+//! The script as a whole.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
+use carrick_ir::{NetLayer, Program};
 
-use carrick_ir::{
-    BlueprintDef, BpId, EventId, FuncId, Function, Instr, LocalId, NetLayer, OptListId, Program, StmtKind,
-    Ty, walk,
-};
-
+use crate::emitter::Emitter;
 use crate::library::Over;
-use crate::names;
-use crate::types::{Rep, literal, rep};
-use crate::writer::Writer;
-use crate::{fields, library};
-
-/// What the parser, and all that it calls, works with.
-#[derive(Debug, Default)]
-pub(crate) struct Reach {
-    pub functions: BTreeSet<FuncId>,
-    pub blueprints: BTreeSet<BpId>,
-    pub events: BTreeSet<EventId>,
-    pub option_lists: BTreeSet<OptListId>,
-}
-
-/// What turned out to be needed, or impossible, while the parts were written.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub consts: BTreeSet<usize>,
-    pub params: BTreeSet<usize>,
-    pub constructors: BTreeSet<String>,
-    pub refused: Option<String>,
-}
-
-pub(crate) struct Emitter<'p> {
-    pub p: &'p Program,
-    pub w: Writer,
-    pub reach: Reach,
-    pub found: RefCell<Found>,
-    pub function: Option<&'p Function>,
-    /// the names of its locals
-    pub locals: Vec<String>,
-    /// what `BpField` means
-    pub header: Option<&'p BlueprintDef>,
-    /// of the loop at hand, and how many there are
-    pub label: u32,
-    pub labels: u32,
-    library: Vec<&'static str>,
-}
+use crate::types::literal;
+use crate::{fields, library, names};
 
 pub(crate) fn write(program: &Program, params: &[u64]) -> Result<String, String> {
-    let mut emitter = Emitter {
-        p: program,
-        w: Writer::default(),
-        reach: reach(program),
-        found: RefCell::default(),
-        function: None,
-        locals: Vec::new(),
-        header: None,
-        label: 0,
-        labels: 0,
-        library: library::names(),
-    };
+    let mut emitter = Emitter::new(program);
     let declared = fields::declarations(&emitter);
     emitter.option_lists();
     emitter.blueprints();
@@ -89,60 +37,7 @@ fn over(program: &Program) -> Over {
     }
 }
 
-fn reach(program: &Program) -> Reach {
-    let mut reach = Reach::default();
-    let mut waiting = vec![program.parser];
-    while let Some(id) = waiting.pop() {
-        let Some(function) = program.functions.get(id.index()) else { continue };
-        if !reach.functions.insert(id) {
-            continue;
-        }
-        let local = |at: LocalId| function.locals.get(at.index()).map(|l| &l.ty);
-        walk::statements(&function.body, &mut |stmt| match &stmt.kind {
-            StmtKind::Call { func, .. } => waiting.push(*func),
-            StmtKind::Extract { bp } => {
-                if let Some(Ty::Blueprint(bp)) = local(*bp) {
-                    reach.blueprints.insert(*bp);
-                }
-            }
-            StmtKind::Instr(Instr::Raise { event }) => {
-                if let Some(Ty::Event(event)) = local(*event) {
-                    reach.events.insert(*event);
-                }
-            }
-            _ => {}
-        });
-    }
-    let lists = reach.blueprints.iter().filter_map(|bp| program.blueprints.get(bp.index())?.options);
-    reach.option_lists = lists.collect();
-    reach
-}
-
-impl<'p> Emitter<'p> {
-    pub(crate) fn rep(&self, ty: &Ty) -> Rep {
-        rep(self.p, ty)
-    }
-
-    /// Something that the script cannot do; what is returned stands for it until that is reported.
-    pub(crate) fn refuse(&self, what: &str) -> String {
-        self.found.borrow_mut().refused.get_or_insert_with(|| what.to_owned());
-        "nil".to_owned()
-    }
-
-    pub(crate) fn local_ty(&self, local: LocalId) -> &'p Ty {
-        self.function.and_then(|f| f.locals.get(local.index())).map_or(&Ty::Void, |l| &l.ty)
-    }
-
-    pub(crate) fn local(&self, local: LocalId) -> String {
-        self.locals.get(local.index()).cloned().unwrap_or_default()
-    }
-
-    /// Begins with a function of the program.
-    pub(crate) fn enter(&mut self, function: &'p Function) {
-        self.function = Some(function);
-        self.locals = names::locals(function.locals.iter().map(|l| l.name.as_str()), &self.library);
-    }
-
+impl Emitter<'_> {
     fn constants(&mut self, params: &[u64]) {
         let found = std::mem::take(&mut *self.found.borrow_mut());
         if !found.consts.is_empty() {

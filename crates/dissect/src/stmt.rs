@@ -6,9 +6,9 @@ use carrick_ir::{
     Arg, Block, Expr, ExprKind, FuncId, Function, Instr, LocalId, Order, Place, Stmt, StmtKind, Ty,
 };
 
+use crate::emitter::Emitter;
 use crate::expr::capacity;
 use crate::names;
-use crate::script::Emitter;
 use crate::types::{Rep, power};
 
 /// Lua lets a function have 200 locals, loops' own included.

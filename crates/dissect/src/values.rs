@@ -3,9 +3,8 @@
 
 use carrick_ir::{BlueprintDef, BpFieldKind, FieldDef, OptDef, Ty};
 
-use crate::names;
-use crate::place::net_field;
-use crate::script::Emitter;
+use crate::emitter::Emitter;
+use crate::names::{self, net_field, option_field};
 use crate::types::{Rep, literal};
 use crate::writer::{Writer, braces};
 
@@ -121,9 +120,4 @@ impl Emitter<'_> {
         parts.extend(opt.list.as_ref().map(|list| names::entry(option_field(&list.name), "{}")));
         braces(&parts)
     }
-}
-
-/// An option's field in the option's table, where `valid` says whether the option is there.
-pub fn option_field(name: &str) -> &str {
-    if name == "valid" { "valid_" } else { name }
 }

@@ -82,7 +82,7 @@ impl Emitter<'_> {
         if own.bit_offset < 8 * bp.fixed_len {
             self.w.line(format!("memset(fields + {}, 0, {});", own.bit_offset / 8, own.bits / 8));
         }
-        self.ones("fields", &crc.header_mask(bp));
+        self.ones("fields", &bp.crc_mask(crc));
     }
 
     fn ones(&mut self, array: &str, mask: &[u8]) {

@@ -66,7 +66,7 @@ impl CrcCode {
             cell,
             at: (at < def.fixed_len as usize).then_some(at),
             parts: crc.over.iter().map(part).collect(),
-            header_mask: crc.header_mask(def),
+            header_mask: def.crc_mask(crc),
             net_mask: crc.net_mask(),
         }
     }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! CRC-32 fields: what they cover, and what of it counts as ones.
 
-use std::ops::Range;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::program::BlueprintDef;
 
 /// Bytes of the network header that can be masked; those of its own options cannot.
 pub const NET_OCTETS: usize = 20;
@@ -49,21 +45,6 @@ pub enum CrcMask {
 }
 
 impl Crc {
-    /// The bits of the fixed fields' bytes that count as ones.
-    pub fn header_mask(&self, bp: &BlueprintDef) -> Vec<u8> {
-        let mut mask = vec![0; bp.fixed_len as usize];
-        for masked in &self.masked {
-            let CrcMask::Field(at) = masked else { continue };
-            let Some(field) = bp.fields.get(*at as usize) else { continue };
-            for bit in field.bit_offset..field.bit_offset + field.bits {
-                if let Some(octet) = mask.get_mut(bit as usize / 8) {
-                    *octet |= 0x80 >> (bit % 8);
-                }
-            }
-        }
-        mask
-    }
-
     /// The bits of the network header's bytes that count as ones.
     pub fn net_mask(&self) -> [u8; NET_OCTETS] {
         let mut mask = [0; NET_OCTETS];
@@ -78,15 +59,5 @@ impl Crc {
 
     pub fn covers_net(&self) -> bool {
         self.over.contains(&CrcPart::Net)
-    }
-}
-
-impl BlueprintDef {
-    /// The bytes that the fixed fields from one to another take.
-    pub fn octets_of(&self, first: u32, last: u32) -> Range<usize> {
-        let from = self.fields.get(first as usize).map_or(0, |f| f.bit_offset / 8);
-        let to = self.fields.get(last as usize).map_or(0, |f| (f.bit_offset + f.bits).div_ceil(8));
-        let most = self.fixed_len;
-        from.min(most) as usize..to.clamp(from.min(most), most) as usize
     }
 }

@@ -17,6 +17,7 @@
 #![allow(missing_docs, reason = "fields are named for what they hold; types carry the docs")]
 
 pub mod arith;
+mod blueprint;
 pub mod bounds;
 pub mod counters;
 pub mod crc;
