@@ -4,7 +4,7 @@
 use carrick_syntax::Span;
 use carrick_syntax::ast::{Feature, File, Ident, Item, ItemKind, LayoutEntry, Param, Type, TypeKind};
 
-use super::{Index, Kind, Reference, Symbol, SymbolId};
+use super::symbols::{Index, Kind, Reference, Symbol, SymbolId};
 
 impl Index {
     pub(super) fn declare(&mut self, tree: &File, text: &str) {

@@ -6,7 +6,7 @@ use carrick_syntax::ast::*;
 use rustc_hash::FxHashMap;
 
 use super::declare::{all_items, local, symbol};
-use super::{Index, Kind, Reference, Shape, SymbolId};
+use super::symbols::{Index, Kind, Reference, Shape, Symbol, SymbolId};
 
 /// What a checksum covers: not the fields that may have these names.
 const PARTS: [&str; 4] = ["pseudo", "net", "header", "payload"];
@@ -76,7 +76,7 @@ impl Resolver<'_> {
 
     fn bind(&mut self, name: &Ident, kind: Kind, ty: Option<&Type>, is_array: bool, until: u32) {
         let scope = Span::new(name.span.end, until.max(name.span.end));
-        let symbol = super::Symbol { is_array, ..local(name, kind, ty, scope) };
+        let symbol = Symbol { is_array, ..local(name, kind, ty, scope) };
         let id = self.index.add(symbol);
         if let Some(scope) = self.scopes.last_mut() {
             scope.push((name.name.clone(), Local::Symbol(id)));
@@ -178,7 +178,7 @@ impl Resolver<'_> {
             seen.extend(local.cloned());
         }
         if self.function.is_some() {
-            let point = super::Symbol { owner: self.function, ..symbol(name, Kind::Point, whole) };
+            let point = Symbol { owner: self.function, ..symbol(name, Kind::Point, whole) };
             let point = self.index.add(point);
             self.points.insert(point, seen);
         }

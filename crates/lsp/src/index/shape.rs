@@ -3,26 +3,9 @@
 
 use carrick_syntax::ast::{Type, TypeKind};
 
-use super::{Index, Kind, SymbolId};
+use super::symbols::{Index, Kind, Shape, SymbolId};
 use crate::words::Word;
 use crate::words::members as m;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shape {
-    /// a value of a declared type
-    Of(SymbolId),
-    List(Box<Shape>),
-    SortedList(Box<Shape>),
-    Window,
-    /// of this event
-    Timer(Option<SymbolId>),
-    Payload,
-    Frames,
-    Options,
-    Packet,
-    /// without members, or not known
-    Plain,
-}
 
 impl Index {
     /// What a symbol stands for where it is used as a value.
