@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `import "file.mtp";`
 
-use super::{Assembled, codes};
+use super::codes;
 use crate::ast::{File, Ident};
 use crate::diag::{Diagnostic, Severity};
 use crate::diagnostics::Diagnostics;
 use crate::parse_part;
 use crate::sources::Sources;
 use crate::span::Span;
+
+/// A program that has been read whole.
+#[derive(Debug)]
+pub struct Assembled {
+    /// the declarations of all files, in the order in which the files were first imported
+    pub tree: File,
+    pub sources: Sources,
+    pub diagnostics: Vec<Diagnostic>,
+}
 
 /// Each file once, however many import it.
 pub(super) fn follow(

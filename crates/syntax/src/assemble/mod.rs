@@ -5,20 +5,7 @@ pub mod codes;
 pub mod features;
 mod imports;
 
-pub use imports::TEXT_MAX;
-
-use crate::ast::File;
-use crate::diag::Diagnostic;
-use crate::sources::Sources;
-
-/// A program that has been read whole.
-#[derive(Debug)]
-pub struct Assembled {
-    /// the declarations of all files, in the order in which the files were first imported
-    pub tree: File,
-    pub sources: Sources,
-    pub diagnostics: Vec<Diagnostic>,
-}
+pub use imports::{Assembled, TEXT_MAX};
 
 /// Reads the main file, named `name` with text `text`, and all that it imports.
 ///

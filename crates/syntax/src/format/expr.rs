@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The inside of a line: operators, brackets, blanks between tokens.
 
-use super::Formatter;
+use super::formatter::Formatter;
 use crate::lexer::TokenKind;
 use crate::pretty::Doc;
 

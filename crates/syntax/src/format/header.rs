@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Groups of fields that are not in every packet.
 
-use super::Formatter;
+use super::formatter::Formatter;
 use super::stmt::Elements;
 use crate::pretty::Doc;
 

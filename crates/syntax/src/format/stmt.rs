@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Declarations, blocks and statements.
 
-use super::Formatter;
+use super::formatter::Formatter;
 use crate::lexer::TokenKind;
 use crate::pretty::Doc;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Declarations.
 
-use super::{Parsed, Parser, Reported};
+use super::cursor::{Parsed, Parser, Reported};
 use crate::ast::*;
 use crate::codes;
 use crate::diag::Diagnostic;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions.
 
-use super::{Parsed, Parser};
+use super::cursor::{Parsed, Parser};
 use crate::ast::*;
 use crate::codes;
 use crate::diag::Diagnostic;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Features, and how the fields of a blueprint lie.
 
-use super::{Parsed, Parser};
+use super::cursor::{Parsed, Parser};
 use crate::ast::*;
 
 /// What a feature is made of.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What stands in a blueprint: fields, and groups of fields that are not in every packet.
 
-use super::{Parsed, Parser};
+use super::cursor::{Parsed, Parser};
 use crate::ast::*;
 use crate::span::Span;
 

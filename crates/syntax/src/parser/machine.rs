@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! State machines.
 
-use super::{Parsed, Parser};
+use super::cursor::{Parsed, Parser};
 use crate::ast::*;
 
 enum Element {

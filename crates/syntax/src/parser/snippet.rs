@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Parsed, Parser};
+use super::cursor::{Parsed, Parser};
 use crate::ast::{Expr, Stmt};
 use crate::diag::Diagnostic;
 use crate::lexer::TokenKind;

@@ -42,7 +42,7 @@ pub(super) fn check(tree: &File, to: &mut Vec<Diagnostic>) {
 /// All declarations, with the feature that each is of.
 fn all(tree: &File) -> impl Iterator<Item = (&Item, Option<&Feature>)> {
     let outside = tree.items.iter().map(|item| (item, None));
-    outside.chain(super::blocks(tree).flat_map(|f| f.items.iter().map(move |item| (item, Some(f)))))
+    outside.chain(super::declared::blocks(tree).flat_map(|f| f.items.iter().map(move |item| (item, Some(f)))))
 }
 
 /// The points of one function.

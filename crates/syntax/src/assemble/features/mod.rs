@@ -5,6 +5,7 @@
 
 mod choose;
 mod combinations;
+mod declared;
 mod defaults;
 mod extensions;
 mod fold;
@@ -15,10 +16,12 @@ mod spread;
 
 use std::borrow::Cow;
 
-use crate::ast::{Feature, File, ItemKind};
+use crate::ast::{Feature, File};
 use crate::diag::Diagnostic;
 
 pub use choose::{Choice, Chosen};
+use declared::blocks;
+pub use declared::features;
 
 /// A program with its features chosen.
 #[derive(Debug)]
@@ -27,16 +30,6 @@ pub struct Configured<'a> {
     /// in the order of the file
     pub chosen: Vec<Chosen>,
     pub diagnostics: Vec<Diagnostic>,
-}
-
-/// The features that a program declares, in order.
-pub fn features(tree: &File) -> impl Iterator<Item = &Feature> {
-    blocks(tree).filter(|f| f.of_option.is_none())
-}
-
-/// As [`features`], with what belongs to an option alone.
-fn blocks(tree: &File) -> impl Iterator<Item = &Feature> {
-    tree.items.iter().filter_map(|i| if let ItemKind::Feature(f) = &i.kind { Some(f) } else { None })
 }
 
 /// Whether a choice names features and options that the program has.

@@ -39,7 +39,7 @@ pub(super) fn order(tree: &mut File, whole: &File, diagnostics: &mut Vec<Diagnos
 /// The processors that some feature, or the program without any, has in a chain of the event.
 fn known<'a>(whole: &'a File, event: &Ident) -> Vec<&'a str> {
     let mut known: Vec<&str> = Vec::new();
-    let all = std::iter::once(&whole.items).chain(super::blocks(whole).map(|f| &f.items));
+    let all = std::iter::once(&whole.items).chain(super::declared::blocks(whole).map(|f| &f.items));
     for items in all {
         for item in items {
             let ItemKind::Dispatch { arms, .. } = &item.kind else { continue };
