@@ -36,6 +36,7 @@ mod random_ops;
 pub mod random_source;
 pub mod records;
 pub mod rng;
+mod run;
 pub mod samples;
 pub mod scenario;
 pub mod show;
@@ -45,4 +46,5 @@ mod transit;
 pub mod watch;
 
 pub use random::Faults;
-pub use scenario::{Report, Scenario, Way, run, run_through};
+pub use run::{run, run_through};
+pub use scenario::{Report, Scenario, Way};

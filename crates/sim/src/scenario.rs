@@ -6,33 +6,23 @@ use std::sync::Arc;
 
 use carrick_interp::Config;
 use carrick_interp::debug::Hook;
-use carrick_ir::{COUNTERS, NetLayer, Program, STATUS_NAMES};
+use carrick_ir::{COUNTERS, Program, STATUS_NAMES};
 
-use crate::app::{self, App, End, Place, Plan, Record, Side};
+use crate::app::{End, Plan, Record, Side};
 use crate::compiled::{Compiled, CompiledProgram};
 use crate::core::Core;
-use crate::interface::{Call, Interface, Shape};
 use crate::interpreted::Interpreted;
-use crate::judge::{self, Verdict};
-use crate::link::{Link, LinkConfig, LinkCounters};
-use crate::middlebox::Middlebox;
-use crate::net::{Host, Net};
-use crate::observe::Observer;
+use crate::link::{LinkConfig, LinkCounters};
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
-const CLIENT: u32 = 0x0a00_0001;
-const SERVER: u32 = 0x0a00_0002;
+pub(crate) const CLIENT: u32 = 0x0a00_0001;
+pub(crate) const SERVER: u32 = 0x0a00_0002;
 
 /// Where servers listen; more follow where one has too few connections. No well-known protocol is there, so that nobody who
 /// reads a capture takes the bytes for one.
 const PORT: u16 = 5001;
 /// Where nobody listens.
 pub(crate) const DEAF_PORT: u16 = 4999;
-/// Bytes of a request or response, where nothing else is said.
-const RPC_LONGEST: u32 = 65_536;
-
-/// Bytes of a message where applications speak verbs, at most.
-const VERBS_MESSAGE: u32 = 65_536;
 
 /// Who runs the program.
 #[derive(Clone)]
@@ -243,163 +233,10 @@ pub struct Way<'a> {
     pub params: Vec<u64>,
 }
 
-/// A core of a program in the network.
-///
-/// # Errors
-/// A sentence, if the program runs at an end, or the configuration is outside what it allows.
-pub(crate) fn in_network(way: &Way<'_>, config: Config) -> Result<Box<dyn Core>, String> {
-    let Way { program, engine, params } = way;
-    if program.in_network.is_none() {
-        return Err(format!(
-            "{} runs at an end, not in the network: it says no `register_role`",
-            program.file
-        ));
-    }
-    // Nobody steps through what is in the network.
-    let engine = if let Engine::Debugged(_) = engine { &Engine::Interpreter } else { engine };
-    engine.core(program, &Config { params: params.clone(), ..config }, 0)
-}
-
 /// How the core between client and server is made.
 pub fn between_config(way: &Way<'_>, scenario: &Scenario, trace: bool) -> Config {
     let seed = scenario.seed.wrapping_mul(2).wrapping_add(0x6265_7477_6565_6e00);
     Config { seed, params: way.params.clone(), ..host_config(scenario, 0, trace) }
-}
-
-fn make_between(way: &Way<'_>, scenario: &Scenario, tracing: bool) -> Result<Middlebox, String> {
-    let core = in_network(way, between_config(way, scenario, tracing))?;
-    Ok(Middlebox::new(core, [2, 3].map(|number| Link::new(scenario.link.clone(), scenario.seed, number))))
-}
-
-/// Runs a scenario between a client and a server.
-///
-/// # Errors
-/// If the program has no interface that applications speak, or the configuration is outside what it allows.
-pub fn run(
-    program: &Arc<Program>,
-    engine: &Engine,
-    scenario: &Scenario,
-    observer: &mut dyn Observer,
-    tracing: bool,
-) -> Result<Report, String> {
-    run_through(program, engine, None, scenario, observer, tracing)
-}
-
-/// What of a scenario is not for this program.
-fn go_together(program: &Program, way: Option<&Way<'_>>, scenario: &Scenario) -> Result<(), String> {
-    if program.in_network.is_some() {
-        return Err("this program runs in the network, between two ends: simulate a program of these, `--via` this one".into());
-    }
-    if let Some(way) = way.filter(|way| Interface::of_offload(way.program).is_some()) {
-        return Err(format!(
-            "{} hands messages to an offload, which stands at a node: simulate a --topology, and place it with --at NODE=PROGRAM",
-            way.program.file
-        ));
-    }
-    if scenario.link.path_mtu.is_some() && (way.is_some() || program.net_header.layer == NetLayer::Link) {
-        return Err("a path with an MTU has a router of IPv4, and no program in the network".into());
-    }
-    if program.net_header.layer == NetLayer::Link {
-        if way.is_some() {
-            return Err("programs in the network are over ipv4, and these ends send whole frames".into());
-        }
-        if scenario.link.ecn_threshold.is_some() {
-            return Err("a mark is in the header of ipv4, and these ends send whole frames".into());
-        }
-    }
-    way.map_or(Ok(()), |way| same_version(way.program, program))
-}
-
-/// Whether a program in the network and the ends run over the same version of the Internet Protocol.
-pub(crate) fn same_version(between: &Program, ends: &Program) -> Result<(), String> {
-    let [its, theirs] = [between, ends].map(|program| program.net_header.layer);
-    if its == theirs {
-        return Ok(());
-    }
-    Err(format!("{} runs over {}, and the ends run over {}", between.file, its.name(), theirs.name()))
-}
-
-/// As [`run`], with a program in the network between client and server: each way has the scenario's link twice.
-///
-/// # Errors
-/// As [`run`], and if the program between is not for the network.
-pub fn run_through(
-    program: &Arc<Program>,
-    engine: &Engine,
-    way: Option<&Way<'_>>,
-    scenario: &Scenario,
-    observer: &mut dyn Observer,
-    tracing: bool,
-) -> Result<Report, String> {
-    go_together(program, way, scenario)?;
-    let (shape, interface) = (Shape::of(program)?, Interface::of(program)?);
-    let drain = match shape {
-        Shape::Stream | Shape::Multistream => scenario.drain,
-        // Nobody says when the last message has come.
-        Shape::Message | Shape::Rpc | Shape::Verbs => scenario.drain.max(10 * SECOND),
-    };
-    let mut hosts = Vec::new();
-    for host in 0..2 {
-        let (address, peer) = if host == 0 { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
-        let core = engine.core(program, &host_config(scenario, host, tracing), host as usize)?;
-        let reachable: Vec<Plan> = scenario.plans.iter().map(|plan| feasible(plan, &interface)).collect();
-        let listened: Vec<Plan> = reachable.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
-        let plans = if host == 0 { reachable } else { listened };
-        let message = scenario.message.unwrap_or_else(|| match shape {
-            Shape::Rpc => RPC_LONGEST,
-            Shape::Verbs => VERBS_MESSAGE,
-            Shape::Stream | Shape::Multistream | Shape::Message => app::message_in_a_packet(scenario.mtu),
-        });
-        let place = Place { is_client: host == 0, address, peer, seed: scenario.seed, message };
-        let app = App::new(shape, place, &plans);
-        hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));
-    }
-    let mut net = Net::new(hosts, interface, program.net_header.layer, observer, tracing);
-    net.between = way.map(|way| make_between(way, scenario, tracing)).transpose()?;
-    net.run(scenario.limit, drain);
-    let [client, server] = &net.hosts[..] else { return Err("two hosts are wanted".into()) };
-    let records = [client, server].map(|h| h.app.records());
-    let Verdict { mut failures, damage } = judge::records(program, shape, &records, scenario);
-    let unfinished = judge::unfinished(shape, &records, scenario);
-    for (name, host) in [("client", client), ("server", server)] {
-        failures.extend(judge::claims(program, name, host.core.failed_claims()));
-        let again = host.app.completed_again();
-        if again > 0 {
-            failures
-                .push(format!("the {name}'s program completed requests that were complete: {again} times"));
-        }
-    }
-    if let Some((node, way)) = net.between.as_ref().zip(way) {
-        failures.extend(judge::claims(way.program, "way", node.core.failed_claims()));
-        failures.extend(node.stray_packets());
-    }
-    Ok(Report {
-        between: net.between.as_ref().zip(way).map(|(node, way)| BetweenReport {
-            protocols: [way.program, program].map(|p| p.net_header.protocol),
-            counters: node.core.counters(),
-            open_contexts: node.core.open_contexts(),
-            links: node.link_counters(),
-        }),
-        ended_at: net.now(),
-        links: [client.uplink.counters, server.uplink.counters],
-        counters: [client.core.counters(), server.core.counters()],
-        open_contexts: [client.core.open_contexts(), server.core.open_contexts()],
-        packets: net.packets_made,
-        connections: records,
-        failures,
-        damage,
-        unfinished,
-    })
-}
-
-/// The plan without what the program has no call for: who cannot reset a connection, or a stream, ends it.
-fn feasible(plan: &Plan, interface: &Interface) -> Plan {
-    let mut plan = plan.clone();
-    if !interface.has(Call::Abort) && !interface.has(Call::Reset) {
-        plan.client.abort_at = None;
-        plan.server.abort_at = None;
-    }
-    plan
 }
 
 /// A word for how a connection ended.

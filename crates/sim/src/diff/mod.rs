@@ -14,7 +14,8 @@ use carrick_ir::Program;
 
 use crate::compiled::CompiledProgram;
 use crate::observe::Observer;
-use crate::scenario::{Engine, Scenario, Way, run_through};
+use crate::run::run_through;
+use crate::scenario::{Engine, Scenario, Way};
 use shown::{Comparer, Recorder, finish};
 
 pub use comparison::Comparison;

@@ -10,7 +10,8 @@ use super::script::Script;
 use super::shown::{Comparer, Recorder, finish};
 use crate::interface::Interface;
 use crate::observe::{All, Observer};
-use crate::scenario::{Engine, Scenario, run};
+use crate::run::run;
+use crate::scenario::{Engine, Scenario};
 
 /// A network outside of the simulator.
 pub trait Network {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use super::topology::Node;
 use crate::interface::Shape;
-use crate::scenario::{Way, same_version};
+use crate::run::same_version;
+use crate::scenario::Way;
 
 /// What each host runs.
 pub struct HostPrograms<'a> {

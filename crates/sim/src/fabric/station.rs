@@ -15,7 +15,8 @@ use super::routes::PortId;
 use super::setup::Setup;
 use super::topology::Node;
 use crate::core::Core;
-use crate::scenario::{Way, in_network};
+use crate::run::in_network;
+use crate::scenario::Way;
 
 /// Packets that go from program to program at one time at most: two programs could hand a packet to each other for ever.
 const MOVES: u32 = 1000;
