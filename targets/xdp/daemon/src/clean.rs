@@ -4,7 +4,7 @@
 use std::fs;
 
 use carrick_driver::Failure;
-use carrick_xdp_loader::{machine, pins};
+use carrick_xdp_loader::{machine, pins, unpin};
 
 use crate::host;
 use crate::place::Place;
@@ -40,7 +40,7 @@ fn clean(name: Option<&str>, place: &Place) -> Result<(), Failure> {
 pub fn take_away(place: &Place, name: &str) -> Result<(), Failure> {
     // One that stays is no reason to leave the others.
     let ended = host::end(&place.built(name));
-    let removed = pins::remove(&place.pins_of(name)).map_err(Failure::Failed);
+    let removed = unpin(&place.pins_of(name)).map_err(Failure::Failed);
     place.forget(name);
     ended.and(removed)
 }

@@ -5,6 +5,7 @@
 //! `carrick`: 0 done, 1 failed, 2 usage, 3 something is missing and nothing was done.
 
 mod about;
+mod args;
 mod clean;
 mod config;
 mod control;
@@ -27,77 +28,11 @@ mod simulated_clients;
 mod status;
 mod supervise;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::Parser;
 
-use crate::place::Place;
-
-/// Run transport programs in the kernel of this machine, as a service
-#[derive(Debug, Parser)]
-#[command(
-    name = "carrickd",
-    version,
-    before_help = "Example: carrickd run /etc/carrick/carrickd.toml",
-    max_term_width = 100
-)]
-struct Args {
-    #[command(subcommand)]
-    command: Command,
-    #[command(flatten)]
-    place: Place,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Load the programs of a configuration into the kernel, and keep them there until SIGTERM or SIGINT. SIGHUP reads the configuration again. SIGUSR1 ends the daemon alone; the next daemon continues
-    #[command(before_help = "Example: carrickd run /etc/carrick/carrickd.toml --log debug")]
-    Run(Run),
-    /// Print the programs, applications, connections and counters of the daemon
-    #[command(before_help = "Example: carrickd status --format json")]
-    Status(Status),
-    /// Remove the pins, devices and files of dead daemons
-    #[command(before_help = "Example: carrickd clean stream")]
-    Clean(Clean),
-}
-
-#[derive(Debug, ClapArgs)]
-struct Run {
-    /// Configuration: the programs and their devices; docs/carrickd.md describes it
-    #[arg(default_value = "/etc/carrick/carrickd.toml")]
-    config: PathBuf,
-    /// Lowest level of lines on standard error
-    #[arg(long, value_enum, default_value = "info")]
-    log: log::Level,
-    /// Print also the log of the kernel's verifier for a rejected program
-    #[arg(long)]
-    verbose: bool,
-}
-
-#[derive(Debug, ClapArgs)]
-struct Status {
-    /// List also each connection: its context and its id
-    #[arg(long)]
-    connections: bool,
-    /// Output format
-    #[arg(long, value_enum, default_value = "pretty")]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// for people
-    Pretty,
-    /// for programs
-    Json,
-}
-
-#[derive(Debug, ClapArgs)]
-struct Clean {
-    /// Name of the program. Omit for all
-    name: Option<String>,
-}
+use crate::args::{Args, Command};
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {

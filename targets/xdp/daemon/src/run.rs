@@ -16,6 +16,7 @@ use carrick_xdp_loader::{machine, pins};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
+use crate::args::Run;
 use crate::config::{self, Config};
 use crate::control::Question;
 use crate::daemon::{Action, Change, Daemon, Event};
@@ -23,7 +24,7 @@ use crate::place::Place;
 use crate::service::Service;
 use crate::status::Status;
 use crate::supervise::{self, Goal};
-use crate::{Run, control, log, metrics, notify};
+use crate::{control, log, metrics, notify};
 
 /// How often programs are looked at.
 const LOOK: Duration = Duration::from_secs(1);

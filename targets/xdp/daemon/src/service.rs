@@ -11,7 +11,7 @@ use carrick_ir::{COUNTERS, Program};
 use carrick_sim::show;
 use carrick_targets::ALL;
 use carrick_targets::xdp::{TARGET, build};
-use carrick_xdp_loader::{Device, Entry, Link, Object, Traffic, advice, pins, rates, seed};
+use carrick_xdp_loader::{Device, Entry, Link, Object, Traffic, advice, rates, seed, unpin};
 
 use crate::about::About;
 use crate::clean;
@@ -314,7 +314,7 @@ impl Service {
     }
 
     fn unload(&self) -> Result<(), Failure> {
-        pins::remove(&self.pins).map_err(Failure::Failed)?;
+        unpin(&self.pins).map_err(Failure::Failed)?;
         if let Some(core) = lock(&self.core).as_mut() {
             core.link = None;
         }

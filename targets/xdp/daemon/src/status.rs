@@ -9,7 +9,7 @@ use carrick_xdp_loader::pins;
 use carrick_xdp_loader::rates::OfRate;
 use serde::{Deserialize, Serialize};
 
-use crate::Format;
+use crate::args::Format;
 use crate::control::{self, Question};
 use crate::place::Place;
 

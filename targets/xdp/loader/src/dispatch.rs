@@ -15,10 +15,9 @@ use aya::EbpfLoader;
 use aya::maps::{Map, MapData};
 use aya::programs::{Xdp, loaded_programs};
 
-use crate::link::{self, Device};
-use crate::load_error::{refused_maps, refused_program};
-use crate::maps::{self, number};
-use crate::object::{failed, fd};
+use crate::device::{self, Device};
+use crate::load_error::{failed, refused_maps, refused_program};
+use crate::maps::{self, fd, number};
 use crate::traffic::Traffic;
 use crate::{LoadError, pins};
 
@@ -138,7 +137,7 @@ impl Dispatcher {
     /// The one that is at a device, with its link; `None` if there is none, and something else may be there.
     pub(crate) fn find(device: &Device) -> Result<Option<(Dispatcher, OwnedFd)>, LoadError> {
         let here = net()?;
-        for (link, program) in link::at(device)? {
+        for (link, program) in device::at(device)? {
             let info = loaded_programs().flatten().find(|info| info.id() == program);
             let Some(ids) = info.and_then(|info| info.map_ids().ok().flatten()) else { continue };
             let maps: Vec<MapData> = ids.into_iter().filter_map(|id| MapData::from_id(id).ok()).collect();

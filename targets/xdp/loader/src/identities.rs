@@ -2,9 +2,9 @@
 //! Which instances there are: their ids, read from outside by what the object itself says of its layout.
 
 use crate::layout::place;
-use crate::load_error::told;
-use crate::maps;
-use crate::object::{Object, failed, fd};
+use crate::load_error::{failed, told};
+use crate::maps::{self, fd};
+use crate::object::Object;
 
 /// Where a part of an id is in the value of an instance.
 struct Part {

@@ -3,6 +3,9 @@
 
 use carrick_ir::{Interface, NetLayer, Program};
 
+/// The program that packets come to.
+pub(crate) const INGRESS: &str = "ingress";
+
 /// Bytes of an Ethernet header.
 pub const ETHERNET: usize = 14;
 
@@ -34,6 +37,13 @@ pub mod head {
     pub const TAKEN: usize = 56;
     pub const BUSY: usize = 64;
     pub const COUNTERS: usize = 72;
+}
+
+/// One word of bytes that are longer.
+pub(crate) fn word(octets: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&octets[at..at + 8]);
+    u64::from_ne_bytes(word)
 }
 
 /// What follows an Ethernet header in frames of a program's network layer (RFC 894, RFC 2464).

@@ -7,6 +7,7 @@
 
 pub mod advice;
 mod core;
+mod device;
 mod dispatch;
 mod identities;
 pub mod layout;
@@ -28,7 +29,8 @@ mod timers;
 mod traffic;
 
 pub use core::KernelCore;
-pub use link::{Device, Entry, Link, Whole};
+pub use device::Device;
+pub use link::{Entry, Link, Whole, unpin};
 pub use load_error::LoadError;
 pub use object::{Object, Reports};
 pub use seed::seed;

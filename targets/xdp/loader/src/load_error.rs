@@ -8,6 +8,10 @@ use aya::EbpfError;
 use aya::programs::ProgramError;
 use carrick_driver::Failure;
 
+pub(crate) fn failed(what: &str) -> impl Fn(io::Error) -> String + '_ {
+    move |e| format!("cannot {what}: {e}")
+}
+
 /// Why an object is not in the kernel.
 #[derive(Debug)]
 pub enum LoadError {

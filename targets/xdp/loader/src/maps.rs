@@ -3,7 +3,9 @@
 
 use std::io;
 use std::mem;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+
+use aya::maps::MapData;
 
 const LOOKUP: libc::c_long = 1;
 const UPDATE: libc::c_long = 2;
@@ -57,6 +59,10 @@ pub(crate) fn bpf<T>(command: libc::c_long, attr: &mut T) -> io::Result<RawFd> {
 
 fn address<T>(of: &[T]) -> u64 {
     of.as_ptr() as u64
+}
+
+pub(crate) fn fd(map: &MapData) -> BorrowedFd<'_> {
+    map.fd().as_fd()
 }
 
 pub(crate) fn number(fd: BorrowedFd<'_>) -> u32 {

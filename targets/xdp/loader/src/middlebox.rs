@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program in the network at the devices between which it is.
 
-use crate::link::{Device, Whole};
-use crate::object::{INGRESS, Object, failed, fd};
-use crate::{LoadError, maps};
+use crate::LoadError;
+use crate::device::Device;
+use crate::layout::INGRESS;
+use crate::link::Whole;
+use crate::load_error::failed;
+use crate::maps::{self, fd};
+use crate::object::Object;
 
 /// The most interfaces: `CARRICK_INTERFACES_MOST`.
 pub const INTERFACES: usize = 8;

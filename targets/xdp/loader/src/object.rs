@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
@@ -12,12 +11,14 @@ use aya::programs::Xdp;
 use aya::{Ebpf, EbpfLoader, VerifierLogLevel};
 use carrick_ir::{NetLayer, Program};
 
-use crate::link::{Device, Entry, Link};
-use crate::load_error::{refused_maps, refused_program, told};
+use crate::device::Device;
+use crate::layout::{INGRESS, word};
+use crate::link::{Entry, Link};
+use crate::load_error::{failed, refused_maps, refused_program, told};
 use crate::map_sizing::{fits, room};
+use crate::maps::{self, fd};
 use crate::needs;
-use crate::state::word;
-use crate::{LoadError, machine, maps, memory, pins};
+use crate::{LoadError, machine, memory, pins};
 
 /// A loaded program with its maps. It is there as long as this is, unless it is pinned or at a device.
 pub struct Object {
@@ -30,17 +31,6 @@ pub struct Object {
 
 /// Bytes of the packets that a link of IPv6 carries at least (RFC 8200 §5).
 const IPV6_LEAST_MTU: u32 = 1280;
-
-/// The program that packets come to.
-pub(crate) const INGRESS: &str = "ingress";
-
-pub(crate) fn failed(what: &str) -> impl Fn(io::Error) -> String + '_ {
-    move |e| format!("cannot {what}: {e}")
-}
-
-pub(crate) fn fd(map: &MapData) -> BorrowedFd<'_> {
-    map.fd().as_fd()
-}
 
 impl Object {
     /// Loads an object that was made of this program, and gives its cores what they begin with.
@@ -105,7 +95,7 @@ impl Object {
     /// Keeps its maps and programs in a folder of a BPF file system, which is made: they outlive this process.
     ///
     /// # Errors
-    /// What the kernel says; what was pinned by then stays for [`pins::remove`].
+    /// What the kernel says; what was pinned by then stays for [`unpin`](crate::unpin).
     pub fn pin(&self, dir: &Path) -> Result<(), String> {
         let (maps, programs) = (dir.join(pins::MAPS), dir.join(pins::PROGRAMS));
         for folder in [&maps, &programs] {

@@ -11,7 +11,6 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::Link;
 use crate::maps::{self, bpf, number};
 
 /// The folder of maps, in a folder of pins.
@@ -130,13 +129,8 @@ pub fn read_about(dir: &Path) -> Result<Option<String>, String> {
     Ok(Some(String::from_utf8_lossy(&value[..end]).into_owned()))
 }
 
-/// Takes back all that is pinned in a folder, and the folder: the device first, which is as it was then.
-///
-/// # Errors
-/// What stays there, and why.
-pub fn remove(dir: &Path) -> Result<(), String> {
-    // Removing its name alone would detach it some time later.
-    Link::open(dir)?.map_or(Ok(()), Link::detach)?;
+/// Takes back the names in a folder of pins, and the folder.
+pub(crate) fn remove(dir: &Path) -> Result<(), String> {
     for name in [ABOUT, LINK] {
         match fs::remove_file(dir.join(name)) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}

@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use carrick_sim::core::Data;
 
 use crate::layout::PIECE;
-use crate::maps::Mapped;
-use crate::object::{Object, failed, fd};
+use crate::load_error::failed;
+use crate::maps::{Mapped, fd};
+use crate::object::Object;
 
 /// Where the memory of a request is.
 struct Held {

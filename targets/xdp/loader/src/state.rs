@@ -5,17 +5,10 @@ use aya::maps::MapData;
 use carrick_interp::{random_start, secret_key};
 use carrick_ir::{COUNTERS, Program};
 
-use crate::layout::{self, AWAKE, DUE, LEAVING, QUEUE_HEAD, head};
-use crate::load_error::told;
-use crate::maps;
-use crate::object::{Object, failed, fd};
-
-/// One word of bytes that are longer.
-pub(crate) fn word(octets: &[u8], at: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&octets[at..at + 8]);
-    u64::from_ne_bytes(word)
-}
+use crate::layout::{self, AWAKE, DUE, LEAVING, QUEUE_HEAD, head, word};
+use crate::load_error::{failed, told};
+use crate::maps::{self, fd};
+use crate::object::Object;
 
 fn put(octets: &mut [u8], at: usize, value: &[u8]) {
     octets[at..at + value.len()].copy_from_slice(value);

@@ -3,11 +3,10 @@
 
 use carrick_ir::Program;
 
-use crate::layout::TIMER_OCTETS;
-use crate::load_error::told;
-use crate::maps::Mapped;
-use crate::object::{Object, failed, fd};
-use crate::state::word;
+use crate::layout::{TIMER_OCTETS, word};
+use crate::load_error::{failed, told};
+use crate::maps::{Mapped, fd};
+use crate::object::Object;
 
 /// A timer that runs.
 pub(crate) struct Running {
