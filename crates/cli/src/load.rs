@@ -8,7 +8,13 @@ use carrick_driver::targets::Against;
 use carrick_driver::{Choice, Failure, compile_for};
 use carrick_ir::Program;
 
+use crate::args::Source;
 use crate::output;
+
+/// As [`load_choice`], of what the command line names.
+pub fn load(source: &Source) -> Result<Arc<Program>, Failure> {
+    load_choice(&source.file, &source.features.choice())
+}
 
 /// The program in the file, with these features; its diagnostics go to standard error, and errors end the command.
 pub fn load_choice(file: &Path, choice: &Choice) -> Result<Arc<Program>, Failure> {

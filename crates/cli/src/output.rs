@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What people and programs see.
 
-use std::io::IsTerminal;
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal};
+use std::path::Path;
 use std::time::Duration;
 
 use carrick_driver::render::{self, Colour};
@@ -43,6 +45,14 @@ pub fn summary(compiled: &Compiled) -> String {
         count(compiled.errors(), "error"),
         count(compiled.warnings(), "warning")
     )
+}
+
+/// A file to write, if one is wanted.
+pub fn create(path: Option<&Path>) -> Result<Option<BufWriter<File>>, Failure> {
+    let Some(path) = path else { return Ok(None) };
+    let file =
+        File::create(path).map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
+    Ok(Some(BufWriter::new(file)))
 }
 
 /// A value on standard output.

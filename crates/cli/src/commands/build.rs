@@ -8,6 +8,7 @@ use carrick_driver::explain_placement::Explained;
 use carrick_driver::targets::{Against, Targets};
 
 use crate::args::Build;
+use crate::load::load;
 use crate::load::load_for;
 use crate::output::{self, Format};
 
@@ -25,7 +26,7 @@ pub fn run(args: &Build, targets: Targets) -> Result<ExitCode, Failure> {
 
 /// Also of what the target lacks something for: where it would run is a question of its own.
 fn explain(args: &Build, against: &Against) -> Result<ExitCode, Failure> {
-    let program = super::load(&args.source)?;
+    let program = load(&args.source)?;
     let explained = Explained::new(&program, &against.file);
     match args.format {
         Format::Pretty => print!("{}", explained.pretty()),

@@ -17,39 +17,12 @@ use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::{Pace, Via, diff_cores, diff_replayed, diff_through};
 use carrick_sim::interface::Interface;
 use carrick_sim::scenario::Engine;
-use clap::Args;
 use serde_json::json;
 
 use super::scenario::ViaArgs;
-use crate::args::{Source, TARGET};
+use crate::args::{DiffArgs, TARGET};
+use crate::load::load;
 use crate::output::{self, Format};
-
-#[derive(Debug, Args)]
-pub struct DiffArgs {
-    #[command(flatten)]
-    pub source: Source,
-    /// Number of seeds. Each seed runs random operations and, where the simulator has applications for the program's interface,
-    /// random applications on a random network
-    #[arg(long, default_value_t = 100)]
-    pub seeds: u64,
-    /// First seed
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Number of random operations for each seed, on two ends that exchange packets
-    #[arg(long, default_value_t = 1200)]
-    pub operations: u64,
-    #[command(flatten)]
-    pub way: ViaArgs,
-    /// Target whose cores are compared
-    #[arg(long, default_value = TARGET, conflicts_with_all = ["via"])]
-    pub target: String,
-    /// Print also all that a tool says when it rejects the program
-    #[arg(long)]
-    pub verbose: bool,
-    /// Output format
-    #[arg(long, value_enum, default_value = "pretty")]
-    pub format: Format,
-}
 
 /// What stands between the two ends of a comparison.
 struct Between {
@@ -83,7 +56,7 @@ struct Found {
 }
 
 pub fn run(args: &DiffArgs, targets: Targets) -> Result<ExitCode, Failure> {
-    let program = super::load(&args.source)?;
+    let program = load(&args.source)?;
     let cores = targets.find(&args.target)?.cores(&program, args.verbose)?;
     let between = Between::of(&args.way)?;
     let via = between.as_ref().map(Between::via);

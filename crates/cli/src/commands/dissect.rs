@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use carrick_driver::{Failure, params};
 
 use crate::args::Dissect;
-use crate::commands::load;
+use crate::load::load;
 
 pub fn run(args: &Dissect) -> Result<ExitCode, Failure> {
     let program = load(&args.source)?;

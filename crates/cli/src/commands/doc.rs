@@ -9,7 +9,7 @@ use carrick_driver::{Failure, compile::read};
 use serde::Deserialize;
 
 use crate::args::Doc;
-use crate::commands::load;
+use crate::load::load;
 
 /// What stands in a `requirements.toml`, as far as a page needs it.
 #[derive(Deserialize)]

@@ -8,10 +8,11 @@ use carrick_ir::{BlueprintDef, BpField, Program, print};
 use serde_json::{Value, json};
 
 use crate::args::Layout;
+use crate::load::load;
 use crate::output::{self, Format};
 
 pub fn run(args: &Layout) -> Result<ExitCode, Failure> {
-    let program = super::load(&args.source)?;
+    let program = load(&args.source)?;
     match args.format {
         Format::Pretty => print!("{}", carrick_doc::layout(&program)),
         Format::Json => {

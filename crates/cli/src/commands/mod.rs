@@ -3,11 +3,11 @@
 
 mod build;
 mod check;
-pub mod diff;
+mod diff;
 mod dissect;
 mod doc;
 mod explain;
-mod fabric;
+pub mod fabric;
 mod fmt;
 mod layout;
 mod lsp;
@@ -19,28 +19,19 @@ mod repro;
 mod run;
 pub mod scenario;
 mod shell;
-pub mod sim;
+mod sim;
 mod targets;
-pub mod trace;
+mod trace;
 mod traced;
 
 use std::process::ExitCode;
 use std::slice;
-use std::sync::Arc;
 
 use carrick_driver::Failure;
 use carrick_driver::targets::Targets;
-use carrick_ir::Program;
 
-use crate::args::{Args, Command, Source};
-use crate::load::load_choice;
-use crate::manifest::words;
+use crate::args::{Args, Command};
 use crate::watch;
-
-/// The command as it was said, which makes a run again.
-fn command_line() -> String {
-    format!("carrick {}", words::join(std::env::args().skip(1)))
-}
 
 /// Carries out the command.
 ///
@@ -73,9 +64,4 @@ pub fn run(args: &Args, targets: Targets) -> Result<ExitCode, Failure> {
         Command::Man(args) => shell::man(args, targets),
         Command::Lsp(_) => lsp::run(),
     }
-}
-
-/// The program in the file; its diagnostics go to standard error, and errors end the command.
-fn load(source: &Source) -> Result<Arc<Program>, Failure> {
-    load_choice(&source.file, &source.features.choice())
 }

@@ -15,6 +15,7 @@ use clap::{Command, CommandFactory};
 
 use crate::args::{Args, Run};
 use crate::load::load_for;
+use crate::manifest::words;
 use crate::output;
 
 pub fn run(args: &Run, targets: Targets) -> Result<ExitCode, Failure> {
@@ -24,8 +25,13 @@ pub fn run(args: &Run, targets: Targets) -> Result<ExitCode, Failure> {
     let program = load_for(file, &choice, Some(&targets.against(target)))?;
     let settings = args.stack.windows(2).filter(|words| words[0] == "--set").map(|words| words[1].clone());
     params::values(&program, &settings.collect::<Vec<_>>())?;
-    let (words, verbose) = (&args.stack[..], args.verbose);
-    let run = targets::Run { program: &program, words, verbose, changes: false, busy: &shown };
+    let run = targets::Run {
+        program: &program,
+        words: &args.stack,
+        verbose: args.verbose,
+        changes: false,
+        busy: &shown,
+    };
     match &args.trace {
         Some(file) => traced(host, &run, file),
         None => host.run(&run),
@@ -74,7 +80,7 @@ fn traced(host: &dyn Host, run: &targets::Run<'_>, file: &Path) -> Result<ExitCo
     let out = BufWriter::new(File::create(file).map_err(cannot)?);
     let (stack, mut records) = host.run_telling(run)?;
     let seed = records.configs.first().map_or(0, |config| config.seed);
-    let mut trace = JsonLines::new(out, run.program.clone(), seed, &super::command_line(), &[], None);
+    let mut trace = JsonLines::new(out, run.program.clone(), seed, &words::command_line(), &[], None);
     let told = records.tell(&mut trace);
     // Whoever is no longer listened to is not to wait for that.
     drop(records);

@@ -2,9 +2,7 @@
 //! `carrick sim`
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,54 +16,17 @@ use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
 use carrick_sim::scenario::{BetweenReport, end_name};
-use clap::Args;
 use serde_json::{Value, json};
 
-use super::fabric::FabricArgs;
-use super::scenario::{self, AppKind, Between, ScenarioArgs, ViaArgs};
+use super::scenario::{self, AppKind, Between};
 use super::traced::{Traced, nothing};
-use crate::args::{Source, Watching};
+use crate::args::SimArgs;
+use crate::load::load;
 use crate::manifest::Manifest;
-use crate::output::{self, Format};
-
-#[derive(Debug, Args)]
-pub struct SimArgs {
-    #[command(flatten)]
-    pub source: Source,
-    #[command(flatten)]
-    pub scenario: ScenarioArgs,
-    #[command(flatten)]
-    pub way: ViaArgs,
-    /// Parameter of the program: name=value. With --topology, name=value,value makes one run for each value
-    #[arg(long)]
-    pub set: Vec<String>,
-    /// Run the compiled core in place of the interpreter
-    #[arg(long)]
-    pub compiled: bool,
-    /// Run without trace and metrics, at full speed
-    #[arg(long)]
-    pub fast: bool,
-    /// Packet capture at the client (pcapng)
-    #[arg(long)]
-    pub pcap: Option<PathBuf>,
-    /// Trace file (JSON lines); `carrick report` draws it
-    #[arg(long)]
-    pub trace: Option<PathBuf>,
-    /// Program in the network whose trace is written in place of that of the hosts: `via`, a node (s0), or one of several at a
-    /// node (s0.0, s0.1)
-    #[arg(long, value_name = "NODE", requires = "trace")]
-    pub trace_at: Option<String>,
-    #[command(flatten)]
-    pub watching: Watching,
-    /// Output format
-    #[arg(long, value_enum, default_value = "pretty")]
-    pub format: Format,
-    #[command(flatten)]
-    pub fabric: FabricArgs,
-}
+use crate::output::{self, Format, create};
 
 pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
-    let program = super::load(&args.source)?;
+    let program = load(&args.source)?;
     if let Some(name) = &args.fabric.topology {
         return super::fabric::run(args, &program, name);
     }
@@ -127,14 +88,6 @@ fn inside<'b>(args: &SimArgs, between: Option<&'b Between>) -> Result<Option<&'b
 pub fn files(args: &SimArgs) -> Vec<PathBuf> {
     let named = [&args.source.file].into_iter().chain(&args.way.via).cloned();
     named.chain(super::fabric::files(&args.fabric)).collect()
-}
-
-/// A file to write, if one is wanted.
-pub fn create(path: Option<&Path>) -> Result<Option<BufWriter<File>>, Failure> {
-    let Some(path) = path else { return Ok(None) };
-    let file =
-        File::create(path).map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
-    Ok(Some(BufWriter::new(file)))
 }
 
 fn goodput_bps(report: &Report) -> Option<f64> {

@@ -7,7 +7,7 @@ use carrick_driver::Failure;
 use carrick_ir::Program;
 use carrick_report::Input;
 
-use crate::commands::sim::SimArgs;
+use crate::args::SimArgs;
 
 /// All that there are, in this order.
 ///

@@ -5,7 +5,7 @@ use carrick_driver::Failure;
 use carrick_report::plot::{Kind, METADATA};
 use carrick_report::{Header, Input};
 
-use super::Manifest;
+use super::record::Manifest;
 
 /// What an artefact is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,6 +15,11 @@ fn quote(word: String) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// The command as it was said, which makes a run again.
+pub fn command_line() -> String {
+    format!("carrick {}", join(std::env::args().skip(1)))
+}
+
 /// The words of a text that [`join`] made.
 pub fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();

@@ -4,6 +4,7 @@
 mod args;
 mod calls;
 mod file;
+mod finished;
 mod hosts;
 mod offload;
 mod programs;
@@ -31,6 +32,7 @@ use carrick_sim::pcapng::Pcapng;
 use carrick_sim::samples::Samples;
 
 pub use args::FabricArgs;
+use finished::{Run, Sender};
 use hosts::{Hosts, Usual};
 use programs::Programs;
 pub use programs::files;
@@ -38,33 +40,11 @@ pub use runs::Shard;
 use runs::{Asked, Runs};
 pub use show::RUN;
 
-use serde_json::{Map, Value};
-
 use super::plot;
-use super::sim::{SimArgs, create};
 use super::traced::Traced;
+use crate::args::SimArgs;
 use crate::manifest::Manifest;
-use crate::output::{self, Format};
-
-/// A run that is over.
-struct Run {
-    asked: Asked,
-    results: Results,
-    /// packets that were sent again, where that was looked at
-    retransmitted: Option<u64>,
-    /// by program in the network, what its global contexts count, where that was looked at
-    globals: Vec<Map<String, Value>>,
-    /// the table of `--samples`
-    samples: String,
-    senders: Vec<Sender>,
-}
-
-/// What hosts with features of their own sent.
-struct Sender {
-    hosts: String,
-    features: String,
-    goodput_bps: f64,
-}
+use crate::output::{self, Format, create};
 
 /// Simulates the topology of this name.
 pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCode, Failure> {

@@ -13,7 +13,8 @@ use carrick_sim::fabric::results::{
 use carrick_sim::fabric::timed::CallResult;
 use serde_json::{Map, Value, json};
 
-use super::{Run, Runs, Sender};
+use super::finished::{Run, Sender};
+use super::runs::Runs;
 use crate::commands::scenario::unseen;
 use crate::manifest::Manifest;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick trace`
 
+mod load_error;
 mod session;
 mod spec;
 
@@ -17,81 +18,11 @@ use carrick_ir::Program;
 use carrick_sim::observe::{Inside, Observer};
 use carrick_sim::scenario::{between_config, host_config};
 use carrick_sim::watch::{Spec, Watch, line};
-use clap::{Args, ValueEnum};
 
-use super::scenario::{self, Between, ScenarioArgs, ViaArgs};
-use crate::args::{Source, TARGET};
+use super::scenario::{self, Between};
+use crate::args::{HostName, TraceArgs};
 use crate::output::{self, Format};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum HostName {
-    /// The host that opens connections
-    Client,
-    /// The host that listens
-    Server,
-    /// The program of --via
-    Via,
-}
-
-#[derive(Debug, Args)]
-pub struct TraceArgs {
-    #[command(flatten)]
-    pub source: Source,
-    /// Breakpoint: a line ([FILE:]LINE) or a function. Stops there, if the condition of --when holds, and reads commands from
-    /// standard input (`help` lists them). Repeat for several breakpoints
-    #[arg(long = "break", value_name = "PLACE", conflicts_with_all = ["on", "sample", "list", "show", "at", "context", "host", "most", "compiled", "format"], help_heading = "What to inspect")]
-    pub breaks: Vec<String>,
-    /// Event after which the context is shown, with the values that changed. Repeat for several events
-    #[arg(long, value_name = "EVENT", conflicts_with_all = ["sample", "list"], help_heading = "What to inspect")]
-    pub on: Vec<String>,
-    /// Condition: show a context when it becomes true. With --on, --sample, --list or --at: show only contexts for which it holds
-    #[arg(long, value_name = "CONDITION", help_heading = "What to inspect")]
-    pub when: Option<String>,
-    /// Expressions to sample in each context, once per --every
-    #[arg(long, value_name = "EXPRESSIONS", requires = "every", conflicts_with_all = ["list", "show"], help_heading = "What to inspect")]
-    pub sample: Option<String>,
-    /// Virtual time between samples, for example 1ms or 50us
-    #[arg(long, value_name = "DURATION", requires = "sample", help_heading = "What to inspect")]
-    pub every: Option<String>,
-    /// List all contexts at the times of --at, or at the end of the run
-    #[arg(long, help_heading = "What to inspect")]
-    pub list: bool,
-    /// Virtual time for --list and --set. Repeat for several times
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["on", "sample"], help_heading = "What to inspect")]
-    pub at: Vec<String>,
-    /// Expressions to show of a context. Omit to show all fields
-    #[arg(long, value_name = "EXPRESSIONS", help_heading = "What to inspect")]
-    pub show: Option<String>,
-    /// Context type to inspect, where the program has several
-    #[arg(long, help_heading = "What to inspect")]
-    pub context: Option<String>,
-    /// Host to inspect, or the program in the network. Omit for both hosts
-    #[arg(long, value_enum, help_heading = "What to inspect")]
-    pub host: Option<HostName>,
-    /// Change: a field of the contexts that --on, --when or --at selects (context.field = value), or a parameter of the program (name=value)
-    #[arg(long, value_name = "CHANGE", help_heading = "What to inspect")]
-    pub set: Vec<String>,
-    /// Number of lines after which the run ends
-    #[arg(long, value_name = "LINES", help_heading = "What to inspect")]
-    pub most: Option<u64>,
-    /// Run the compiled core in place of the interpreter
-    #[arg(long)]
-    pub compiled: bool,
-    /// Output format
-    #[arg(long, value_enum, default_value = "pretty")]
-    pub format: Format,
-    /// Target of --run
-    #[arg(long, default_value = TARGET, requires = "run")]
-    pub target: String,
-    /// Trace a stack on a device of this machine in place of a simulation; the arguments that follow are those of `carrick run`
-    #[arg(long, value_name = "STACK", num_args = 1.., allow_hyphen_values = true, conflicts_with_all = ["breaks", "compiled", "host", "ScenarioArgs", "ViaArgs"])]
-    pub run: Vec<String>,
-    // Not one in the other: to clap a group with a group in it is empty, and `--run` conflicts with nothing of it.
-    #[command(flatten)]
-    pub scenario: ScenarioArgs,
-    #[command(flatten)]
-    pub way: ViaArgs,
-}
+use load_error::LoadError;
 
 /// The program of a file, of which questions are asked.
 fn open(file: &Path, choice: &Choice) -> Result<Asked, Failure> {
@@ -209,23 +140,5 @@ fn refuse(unanswered: LoadError) -> Result<ExitCode, Failure> {
             output::diagnostics(&compiled);
             Ok(ExitCode::from(2))
         }
-    }
-}
-
-/// Why there is nothing to look at.
-pub enum LoadError {
-    Usage(Failure),
-    Question(Unanswered),
-}
-
-impl From<Failure> for LoadError {
-    fn from(failure: Failure) -> LoadError {
-        LoadError::Usage(failure)
-    }
-}
-
-impl From<Unanswered> for LoadError {
-    fn from(unanswered: Unanswered) -> LoadError {
-        LoadError::Question(unanswered)
     }
 }

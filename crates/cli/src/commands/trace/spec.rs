@@ -9,7 +9,8 @@ use carrick_sim::watch::{Ask, Spec};
 use carrick_syntax::lexer::{TokenKind, lex};
 use carrick_syntax::suggest::nearest;
 
-use super::{HostName, LoadError, TraceArgs};
+use super::load_error::LoadError;
+use crate::args::{HostName, TraceArgs};
 
 /// What `--set` says, apart: changes of contexts (`context.field = value`), and parameters (`name=value`).
 pub fn changes_and_settings(set: &[String]) -> (Vec<String>, Vec<String>) {

@@ -3,18 +3,10 @@
 
 use carrick_driver::Failure;
 use carrick_interp::debug::Stop;
-use carrick_ir::Function;
 use carrick_syntax::suggest::nearest;
 
-use super::super::LoadError;
-use super::Session;
-
-/// A place at which to stop.
-pub struct Break {
-    pub number: usize,
-    /// statements, each with the condition under which to stop there
-    pub at: Vec<(usize, Option<Function>)>,
-}
+use super::super::load_error::LoadError;
+use super::state::{Break, Session};
 
 impl Session {
     /// Adds a breakpoint at a line (`[FILE:]LINE`, or of the file with this number) or at the beginning of a function; says

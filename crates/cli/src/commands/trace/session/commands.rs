@@ -7,8 +7,8 @@ use carrick_interp::debug::{Frame, Stop};
 use carrick_ir::{CtxId, Ty};
 use carrick_sim::show;
 
-use super::super::LoadError;
-use super::{Session, Until};
+use super::super::load_error::LoadError;
+use super::state::{Session, Until};
 
 const HELP: &str = "\
 step, next           on to the next statement of this host: also in functions that are called, or not in these

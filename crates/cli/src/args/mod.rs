@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What can be said on the command line.
+
+mod commands;
+mod diff;
+mod sim;
+mod source;
+mod trace;
+
+use clap::{Parser, Subcommand};
+
+pub use commands::*;
+pub use diff::DiffArgs;
+pub use sim::SimArgs;
+pub use source::{Features, Source, TARGET, Watching};
+pub use trace::{HostName, TraceArgs};
+
+/// Transport protocols as programs: check, simulate, build and run them.
+#[derive(Debug, Parser)]
+#[command(
+    name = "carrick",
+    version = env!("CARRICK_VERSION"),
+    before_help = "Example: carrick sim stream.mtp --loss 1% --delay 10ms --rate 100Mbps --bytes 10MB --seed 7",
+    max_term_width = 100
+)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Create a protocol from a template
+    #[command(before_help = "Example: carrick new parcel --template stream")]
+    New(New),
+    /// Check programs and report all errors
+    #[command(before_help = "Example: carrick check stream.mtp --target native")]
+    Check(Check),
+    /// Format programs
+    #[command(before_help = "Example: carrick fmt stream.mtp")]
+    Fmt(Fmt),
+    /// Build a program for a target: sources, a Makefile, a library
+    #[command(before_help = "Example: carrick build stream.mtp --target native -o out")]
+    Build(Build),
+    /// Run a program in the simulator
+    #[command(
+        before_help = "Example: carrick sim stream.mtp --loss 1% --delay 10ms --rate 100Mbps --bytes 10MB --seed 7 --pcap out.pcapng"
+    )]
+    Sim(Box<SimArgs>),
+    /// Inspect and change the contexts of a running program
+    #[command(
+        before_help = "Example: carrick trace stream.mtp --sample cwnd,snd_una --every 10ms --loss 1% --bytes 10MB"
+    )]
+    Trace(Box<TraceArgs>),
+    /// Run a program on a network device of this machine
+    #[command(
+        before_help = "Example: carrick run stream.mtp --port tun:carrick0 --addr 10.7.0.2/24 --app http:www"
+    )]
+    Run(Run),
+    /// Compare the interpreter with the compiled core over random networks and applications
+    #[command(before_help = "Example: carrick diff stream.mtp --seeds 200")]
+    Diff(DiffArgs),
+    /// Explain a diagnostic
+    #[command(before_help = "Example: carrick explain MTP0201")]
+    Explain(Explain),
+    /// Write an HTML page about a program: headers, events, processors, state
+    #[command(before_help = "Example: carrick doc stream.mtp -o stream.html")]
+    Doc(Doc),
+    /// Write a Wireshark dissector for a program's packets
+    #[command(before_help = "Example: carrick dissect stream.mtp -o stream.lua")]
+    Dissect(Dissect),
+    /// Draw the headers of a program, bit by bit
+    #[command(before_help = "Example: carrick layout stream.mtp --with sack")]
+    Layout(Layout),
+    /// Join the results of shards into one result
+    #[command(before_help = "Example: carrick merge part-1.csv part-2.csv -o flows.csv")]
+    Merge(Merge),
+    /// Draw tables of results: slowdowns, completion times, queues, goodput
+    #[command(before_help = "Example: carrick plot one.csv other.csv --what slowdown -o slowdown.svg")]
+    Plot(Plot),
+    /// Reproduce an artefact and compare: exit 1 with the first difference
+    #[command(before_help = "Example: carrick repro flows.csv")]
+    Repro(Repro),
+    /// Draw a recorded run as an HTML page: packets, curves, queues, and the line that handled each event
+    #[command(before_help = "Example: carrick report stream.run -o report.html")]
+    Report(Report),
+    /// List the targets and what each supports
+    #[command(before_help = "Example: carrick targets")]
+    Targets(Targets),
+    /// Start the language server, on standard input and output
+    #[command(before_help = "Example: carrick lsp (started by an editor, see editors/README.md)")]
+    Lsp(Lsp),
+    /// Print completions for a shell
+    #[command(
+        before_help = "Example: carrick completions bash > ~/.local/share/bash-completion/completions/carrick"
+    )]
+    Completions(Completions),
+    /// Write the manual pages
+    #[command(before_help = "Example: carrick man ~/.local/share/man/man1")]
+    Man(Man),
+}
