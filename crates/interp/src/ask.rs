@@ -4,20 +4,12 @@
 use carrick_ir::{Function, Loc, Ty};
 
 use crate::api::{Fact, Record, TraceKind};
-use crate::code::Func;
+use crate::code::Question;
 use crate::contexts::Handle;
 use crate::core::Core;
 use crate::layout::{ADDR_CELLS, CTX_ID, EVENT_ID, TIMER_CELLS};
-use crate::link::Linked;
+use crate::linked::Linked;
 use crate::machine::Machine;
-
-/// A question in its executable form, for cores of one program and configuration.
-#[derive(Debug)]
-pub struct Question {
-    pub(crate) func: Func,
-    pub(crate) ret: Ty,
-    pub(crate) params: Vec<Ty>,
-}
 
 /// What the words of a trace are put to: cells, one after the other.
 struct Words<'a>(std::slice::Iter<'a, u64>);

@@ -6,9 +6,10 @@ use carrick_ir::{EventKind, FuncId, KeyPart};
 use crate::api::TraceKind;
 use crate::contexts::Handle;
 use crate::counters::{EVENTS, NO_CONTEXT};
+use crate::event_queue::Raised;
 use crate::layout::{CTX_ID, EVENT_ID};
-use crate::link::{Chain, Given, Linked, Processor};
-use crate::machine::{Machine, Raised};
+use crate::linked::{Chain, Given, Linked, Processor};
+use crate::machine::Machine;
 
 /// `status_t` of a request whose event found no one to see to it.
 const CLOSED: u64 = 5;

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blueprints that take the place of one that waits, or are taken up by it.
 
-use crate::code::Ex;
 use crate::counters::TX_COALESCED;
 use crate::layout::PAYLOAD_MSS;
-use crate::link::{Linked, PAYLOAD_LEN_CELL, PREV_PAYLOAD_LEN_CELL};
+use crate::linked::{CoalesceCode, Linked, PAYLOAD_LEN_CELL, PREV_PAYLOAD_LEN_CELL};
 use crate::machine::Machine;
 use crate::queue::Payload;
-
-/// A coalescing rule.
-#[derive(Debug)]
-pub(crate) struct CoalesceCode {
-    pub bp: usize,
-    /// over the blueprint as given and the one that waits
-    pub when: Ex,
-    /// cells that the one that waits takes over; none: it is replaced
-    pub takes: Vec<u32>,
-}
 
 impl Machine {
     /// Lets the newest blueprint that waits on this context stand for the one at `at` too, if a rule says so. Which

@@ -8,8 +8,6 @@ use std::rc::Rc;
 
 use carrick_ir::{BinOp, Loc, Ty, UnOp};
 
-use crate::debug::At;
-
 /// An expression with a scalar value.
 #[derive(Debug, Clone)]
 pub(crate) enum Ex {
@@ -166,6 +164,15 @@ pub(crate) enum St {
     Instr(Box<In>, Loc),
 }
 
+/// A statement, in the executable form of a core with a debugger.
+#[derive(Debug, Clone)]
+pub(crate) struct At {
+    /// its number among the [`sites`](crate::debug::sites)
+    pub site: u32,
+    pub head: bool,
+    pub code: Code,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct CallSt {
     pub func: usize,
@@ -319,7 +326,7 @@ pub(crate) mod operand {
     /// the blueprint, and the frame's cell at which it is
     pub(crate) type Packet = (usize, u32);
     pub(crate) type Header = Option<Packet>;
-    /// an index into [`Linked::rule_lists`](crate::link::Linked::rule_lists)
+    /// an index into [`Linked::rule_lists`](crate::linked::Linked::rule_lists)
     pub(crate) type Rules = usize;
     /// the event, and where it is
     pub(crate) type Event = (usize, Place);
@@ -348,4 +355,12 @@ pub(crate) struct Func {
     pub ret: u32,
     /// the cell of each parameter
     pub params: Vec<u32>,
+}
+
+/// A question in its executable form, for cores of one program and configuration.
+#[derive(Debug)]
+pub struct Question {
+    pub(crate) func: Func,
+    pub(crate) ret: Ty,
+    pub(crate) params: Vec<Ty>,
 }

@@ -2,7 +2,7 @@
 //! The instances of a context type: slots, generations, and the index by id.
 
 use crate::layout::CTX_ID;
-use crate::link::CtxCode;
+use crate::linked::CtxCode;
 use crate::units::{RxUnit, TxUnit};
 
 const GENERATION_BITS: u32 = 24;

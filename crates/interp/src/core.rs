@@ -13,7 +13,7 @@ use crate::instr::request_addr;
 use crate::ip;
 use crate::ipv4;
 use crate::layout::{EVENT_ID, TIMER_CELLS, words_of};
-use crate::link::{CallCode, Linked, Target};
+use crate::linked::{CallCode, Linked, Target};
 use crate::machine::Machine;
 use crate::report;
 use crate::timers::TimerRef;

@@ -8,7 +8,7 @@ use crate::counters::NO_UNIT;
 use crate::layout::{
     ADDR_CELLS, PAYLOAD_ADDR, PAYLOAD_CTX, PAYLOAD_LEN, PAYLOAD_MSS, PAYLOAD_OF_REQUEST, PAYLOAD_OFFSET,
 };
-use crate::link::Linked;
+use crate::linked::Linked;
 use crate::machine::Machine;
 use crate::wnd;
 

@@ -5,10 +5,11 @@ use crate::code::FrameAdd;
 use crate::counters::*;
 use crate::header::write_options;
 use crate::layout::{PAYLOAD_LEN, PAYLOAD_MSS};
-use crate::link::{Blueprint, Linked, PREV_PAYLOAD_LEN_CELL, WORK};
+use crate::linked::{Linked, PREV_PAYLOAD_LEN_CELL, WORK};
 use crate::machine::Machine;
 use crate::queue::Payload;
 use crate::segment::Piece;
+use crate::wire::Blueprint;
 
 impl Machine {
     /// Puts a frame into a packet's list, unless that is full.

@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The state of a core.
+//! The state of a core, and who is told when it stops.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use carrick_ir::{COUNTERS, Loc};
 
 use crate::api::{Completion, Config, FAILED_CLAIMS_KEPT, FailedClaim, Record, TraceKind};
 use crate::contexts::{Handle, Instances};
 use crate::counters::{CLAIMS_FAILED, COMPLETION_LOST, Counters};
-use crate::debug::Debug;
+use crate::debug::Site;
+use crate::event_queue::{Pending, Raised};
 use crate::handover::Outside;
 use crate::layout::TIMER_CELLS;
-use crate::link::Linked;
-use crate::passing::Passing;
-use crate::pending::Pending;
+use crate::linked::Linked;
+use crate::packet_store::Passing;
 use crate::queue::Queue;
 use crate::rand::{self, Pcg32};
 use crate::requests::Requests;
 use crate::sched::Sched;
 use crate::timers::Timers;
 
-/// A raised event that has not run: where its cells lie in [`Machine::raised_cells`].
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Raised {
-    pub event: usize,
-    pub at: usize,
-}
-
 /// Everything that a core holds.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    /// values of every kind: see [`Map`](crate::link::Map); the contexts' cells come last
+    /// values of every kind: see [`Map`](crate::linked::Map); the contexts' cells come last
     pub mem: Vec<u64>,
     pub now: u64,
     pub address: u128,
@@ -73,6 +71,40 @@ pub(crate) struct Machine {
     pub passing: Passing,
     /// the next packet's identification
     pub identification: u16,
+}
+
+/// Somebody who is told of every statement before it runs.
+pub trait Debugger {
+    /// A statement is about to run.
+    fn reached(&mut self, stop: &mut Stop<'_>);
+}
+
+/// One debugger may be told by several cores.
+pub type Hook = Rc<RefCell<dyn Debugger>>;
+
+/// What a core with a debugger knows beside its state.
+pub(crate) struct Debug {
+    pub hook: Hook,
+    pub core: usize,
+    pub sites: Arc<[Site]>,
+    /// statements that run, each in the one before or called by it: its number, and where its frame lies
+    pub running: Vec<(u32, usize)>,
+}
+
+impl fmt::Debug for Debug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Debug")
+            .field("core", &self.core)
+            .field("running", &self.running)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A core that is about to run a statement.
+pub struct Stop<'a> {
+    pub(crate) linked: &'a Linked,
+    pub(crate) machine: &'a mut Machine,
+    pub(crate) debug: &'a Debug,
 }
 
 impl Machine {

@@ -3,10 +3,10 @@
 
 use carrick_ir::arith;
 
+use crate::bits::get_bits;
 use crate::code::OptAdd;
-use crate::header::get_bits;
-use crate::link::{ElementsCode, OptCode};
 use crate::machine::Machine;
+use crate::wire::{ElementsCode, OptCode};
 
 impl Machine {
     /// Adds an option with a list; none, if that has too few elements.

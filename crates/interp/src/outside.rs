@@ -10,7 +10,7 @@ use crate::api::Config;
 use crate::core::Core;
 use crate::handover::{ChainInput, Chains, Outside, OutsideArg, OutsideInstr};
 use crate::layout::CTX_ID;
-use crate::link::Linked;
+use crate::linked::Linked;
 use crate::machine::Machine;
 
 impl Core {

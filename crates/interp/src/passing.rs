@@ -11,34 +11,9 @@ use crate::header::write_options;
 use crate::instr;
 use crate::ip;
 use crate::layout::{ADDR_CELLS, PAYLOAD_ADDR, PAYLOAD_CTX, PAYLOAD_LEN};
-use crate::link::{Blueprint, Linked, PAYLOAD_LEN_CELL, WORK};
+use crate::linked::{Linked, PAYLOAD_LEN_CELL, WORK};
 use crate::machine::Machine;
-
-/// The packets that a core in the network holds.
-#[derive(Debug, Default)]
-pub(crate) struct Passing {
-    /// the packet that is looked at, whole, and by which interface it came
-    current: Vec<u8>,
-    interface: u64,
-    /// it has been said what becomes of it
-    gone: bool,
-    /// with their keys, the oldest first
-    stored: VecDeque<(u64, Vec<u8>)>,
-    /// with the interface by which each leaves, in order
-    leaving: VecDeque<(u64, Vec<u8>)>,
-    /// by which the last packet left
-    pub left_by: u64,
-}
-
-impl Passing {
-    pub(crate) fn waits_to_leave(&self) -> bool {
-        !self.leaving.is_empty()
-    }
-
-    pub(crate) fn interface(&self) -> u64 {
-        self.interface
-    }
-}
+use crate::wire::Blueprint;
 
 impl Machine {
     /// A packet is looked at from now on; it ends where its network header says: after `total` bytes.

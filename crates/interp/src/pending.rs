@@ -1,63 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Events that wait for being handled, and the packets that they are of.
-
-use carrick_ir::{EventSchedule, MOST_WAITING};
+//! Handling events that wait.
 
 use crate::api::Refused;
 use crate::counters::{IP_LENGTH, RX_PACKETS};
-use crate::link::Linked;
-use crate::machine::{Machine, Raised};
-use crate::sched::Sched;
-
-/// What stands in the queue of timers while one is due.
-const TIMERS: usize = usize::MAX;
-
-/// An event that waits.
-#[derive(Debug, Default)]
-struct Waiting {
-    event: usize,
-    cells: Vec<u64>,
-    /// of the context that a request is for, if it names one
-    on: Option<u64>,
-    /// the packet that it is of
-    held: Option<usize>,
-}
-
-/// A received packet.
-#[derive(Debug, Default)]
-struct Held {
-    octets: Vec<u8>,
-    number: u64,
-    /// how many of its events wait
-    users: usize,
-}
-
-#[derive(Debug)]
-pub(crate) struct Pending {
-    sched: Sched,
-    /// by event
-    queues: Vec<Option<usize>>,
-    timers: Option<usize>,
-    entries: Vec<Waiting>,
-    free: Vec<usize>,
-    held: Vec<Held>,
-    free_held: Vec<usize>,
-}
-
-impl Pending {
-    pub(crate) fn new(events: &EventSchedule, shares: &[Vec<u64>], flows: usize) -> Pending {
-        let number = |queue: &Option<u32>| queue.map(|n| n as usize);
-        Pending {
-            sched: Sched::new(&events.schedule, shares, flows),
-            queues: events.queues.iter().map(number).collect(),
-            timers: number(&events.timers),
-            entries: (0..MOST_WAITING).map(|_| Waiting::default()).collect(),
-            free: (0..MOST_WAITING as usize).rev().collect(),
-            held: (0..MOST_WAITING).map(|_| Held::default()).collect(),
-            free_held: (0..MOST_WAITING as usize).rev().collect(),
-        }
-    }
-}
+use crate::event_queue::{Raised, TIMERS};
+use crate::linked::Linked;
+use crate::machine::Machine;
 
 impl Machine {
     /// Whether so many events find room, and with them the packet that they are of.

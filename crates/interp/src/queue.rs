@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::link::QUEUE;
+use crate::linked::QUEUE;
 use crate::sched::Sched;
 
 /// Where a payload comes from.

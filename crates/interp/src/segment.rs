@@ -9,9 +9,10 @@ use crate::header::write_options;
 use crate::ip;
 use crate::ipv4;
 use crate::layout::{PAYLOAD_LEN, address_in};
-use crate::link::{Blueprint, HEADER_LEN_CELL, Linked, PAYLOAD_LEN_CELL, PREV_PAYLOAD_LEN_CELL, WORK};
+use crate::linked::{HEADER_LEN_CELL, Linked, PAYLOAD_LEN_CELL, PREV_PAYLOAD_LEN_CELL, WORK};
 use crate::machine::Machine;
 use crate::queue::Source;
+use crate::wire::Blueprint;
 
 /// `ttl` of a packet if the program's network header has none.
 const DEFAULT_TTL: u8 = 64;

@@ -4,9 +4,9 @@
 use carrick_ir::arith;
 use carrick_ir::part::VARINT_MAX;
 
-use crate::header::get_bits;
-use crate::link::{OptCode, OptionList};
-use crate::part::{read_varint, write_varint};
+use crate::bits::get_bits;
+use crate::varint::{read_varint, write_varint};
+use crate::wire::{OptCode, OptionList};
 
 /// Takes a number from the beginning.
 fn take(octets: &mut &[u8]) -> Option<u64> {

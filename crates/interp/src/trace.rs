@@ -4,7 +4,7 @@
 use carrick_ir::{FieldDef, Ty};
 
 use crate::layout::{PAYLOAD_LEN, TIMER_CELLS};
-use crate::link::Linked;
+use crate::linked::Linked;
 use crate::machine::Machine;
 use crate::wnd;
 

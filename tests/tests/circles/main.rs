@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files of a crate use each other in one direction: a reader can read them one after the other, from the bottom up.
 //!
-//! The circles that are still there are listed, and the list only gets shorter. A call of a method is seen only by
-//! the path of its type, so methods spread over files make no circle by themselves.
+//! A call of a method is seen only by the path of its type, so methods spread over files make no circle by themselves.
 
 mod graph;
 mod source;
@@ -14,33 +13,14 @@ use std::path::{Path, PathBuf};
 use carrick_tests::build::root;
 use graph::Graph;
 
-/// The circles that are not untied yet: a file of each, and the number of its files.
-const KNOWN: [(&str, usize); 1] = [
-    ("crates/interp/src/machine.rs", 24),
-];
-
 /// A set of files that use each other, by their paths below the root.
 type Circle = BTreeSet<String>;
 
 #[test]
 fn files_use_each_other_in_one_direction() {
-    let wrong = compared(&circles(&root()), &KNOWN);
-    assert!(wrong.is_empty(), "circles of files:\n{}", wrong.join("\n"));
-}
-
-#[test]
-fn a_list_that_is_not_what_is_there_is_wrong() {
-    let circle = |files: [&str; 2]| Circle::from(files.map(str::to_owned));
-    let found = [circle(["a", "b"]), circle(["c", "d"])];
-    assert_eq!(compared(&found, &[("a", 2), ("d", 2)]), [""; 0]);
-    assert_eq!(compared(&found, &[("a", 2)]), ["a new circle of 2: c d"]);
-    assert_eq!(compared(&found, &[("a", 1), ("d", 2)]), ["the circle of a has grown from 1 to 2: a b"]);
-    assert_eq!(compared(&found, &[("a", 3), ("d", 2)]), ["the circle of a has only 2 files, not 3: say so"]);
-    assert_eq!(
-        compared(&found, &[("a", 2), ("b", 2), ("d", 2)]),
-        ["b is listed twice: its circle is that of a"]
-    );
-    assert_eq!(compared(&found[..1], &[("a", 2), ("d", 2)]), ["d is in no circle: strike it off the list"]);
+    let words = |circle: Circle| circle.into_iter().collect::<Vec<_>>().join(" ");
+    let found: Vec<String> = circles(&root()).into_iter().map(words).collect();
+    assert!(found.is_empty(), "circles of files:\n{}", found.join("\n"));
 }
 
 #[test]
@@ -128,29 +108,4 @@ fn circle_of(files: &[(&str, &str)]) -> Vec<String> {
         files.join(" ")
     };
     circles.iter().map(line).collect()
-}
-
-/// What is wrong with a list of known circles: the list must be what is found.
-fn compared(found: &[Circle], known: &[(&str, usize)]) -> Vec<String> {
-    let of = |file: &str| found.iter().find(|circle| circle.contains(file));
-    let words = |circle: &Circle| circle.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-    let mut wrong = Vec::new();
-    for (at, &(file, size)) in known.iter().enumerate() {
-        let Some(circle) = of(file) else {
-            wrong.push(format!("{file} is in no circle: strike it off the list"));
-            continue;
-        };
-        let twice = known[..at].iter().find(|(other, _)| circle.contains(*other));
-        if let Some((other, _)) = twice {
-            wrong.push(format!("{file} is listed twice: its circle is that of {other}"));
-        } else if circle.len() > size {
-            let (now, files) = (circle.len(), words(circle));
-            wrong.push(format!("the circle of {file} has grown from {size} to {now}: {files}"));
-        } else if circle.len() < size {
-            wrong.push(format!("the circle of {file} has only {} files, not {size}: say so", circle.len()));
-        }
-    }
-    let new = found.iter().filter(|circle| !known.iter().any(|(file, _)| circle.contains(*file)));
-    wrong.extend(new.map(|circle| format!("a new circle of {}: {}", circle.len(), words(circle))));
-    wrong
 }

@@ -4,57 +4,19 @@
 
 mod sites;
 
-use std::cell::RefCell;
-use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use carrick_ir::{EventId, FuncId, Function, Program, Ty};
 
 use crate::api::Config;
-use crate::code::Code;
+use crate::code::At;
 use crate::core::Core;
 use crate::exec::Flow;
 use crate::layout::CTX_ID;
-use crate::link::Linked;
-use crate::machine::Machine;
+use crate::linked::Linked;
+use crate::machine::{Debug, Machine};
+pub use crate::machine::{Debugger, Hook, Stop};
 pub use sites::{Site, sites};
-
-/// Somebody who is told of every statement before it runs.
-pub trait Debugger {
-    /// A statement is about to run.
-    fn reached(&mut self, stop: &mut Stop<'_>);
-}
-
-/// One debugger may be told by several cores.
-pub type Hook = Rc<RefCell<dyn Debugger>>;
-
-/// A statement, in the executable form of a core with a debugger.
-#[derive(Debug, Clone)]
-pub(crate) struct At {
-    /// its number among the [`sites`]
-    pub site: u32,
-    pub head: bool,
-    pub code: Code,
-}
-
-/// What a core with a debugger knows beside its state.
-pub(crate) struct Debug {
-    hook: Hook,
-    core: usize,
-    sites: Arc<[Site]>,
-    /// statements that run, each in the one before or called by it: its number, and where its frame lies
-    running: Vec<(u32, usize)>,
-}
-
-impl fmt::Debug for Debug {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Debug")
-            .field("core", &self.core)
-            .field("running", &self.running)
-            .finish_non_exhaustive()
-    }
-}
 
 /// A function that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,13 +39,6 @@ pub struct Instance {
     pub id: Vec<u64>,
     /// its fields, and the deadlines of its timers
     pub words: Vec<u64>,
-}
-
-/// A core that is about to run a statement.
-pub struct Stop<'a> {
-    linked: &'a Linked,
-    machine: &'a mut Machine,
-    debug: &'a Debug,
 }
 
 impl Core {

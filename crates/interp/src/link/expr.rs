@@ -4,9 +4,10 @@
 use carrick_ir::{BinOp, Builtin, Expr, ExprKind, Place as IrPlace, Proj, Ty, UnOp, arith};
 
 use super::func::Frame;
-use super::{HEADER_LEN_CELL, Linker, Outside, PAYLOAD_LEN_CELL, PREV_PAYLOAD_LEN_CELL, WORK};
+use super::linker::{Linker, Outside};
 use crate::code::*;
 use crate::layout::*;
+use crate::linked::{HEADER_LEN_CELL, PAYLOAD_LEN_CELL, PREV_PAYLOAD_LEN_CELL, WORK};
 
 /// What the names of an expression stand for.
 #[derive(Clone, Copy)]

@@ -6,9 +6,8 @@ use carrick_ir::{
     RuleId, Stmt, StmtKind, TimerId, Ty,
 };
 
-use super::Linker;
+use super::linker::Linker;
 use crate::code::*;
-use crate::debug::At;
 use crate::layout::*;
 
 /// Where the locals of a function lie.

@@ -3,7 +3,7 @@
 
 use carrick_ir::{BpFieldKind, BpId, Expr, FieldDef, Ty};
 
-use super::{Linker, Outside};
+use super::linker::{Linker, Outside};
 use crate::code::*;
 
 struct Building {

@@ -3,8 +3,8 @@
 
 use carrick_ir::{LocalId, Place as IrPlace, Proj, Ty};
 
-use super::Linker;
 use super::expr::Scope;
+use super::linker::Linker;
 use crate::code::*;
 use crate::layout::*;
 

@@ -3,8 +3,9 @@
 
 use carrick_ir::{FuncId, Function};
 
-use super::{Linked, Linker};
-use crate::ask::Question;
+use super::linker::Linker;
+use crate::code::Question;
+use crate::linked::Linked;
 
 impl Linked {
     /// Makes a function executable that is not the program's own.

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The packets that a core in the network holds.
+
+use std::collections::VecDeque;
+
+/// The packets that a core in the network holds.
+#[derive(Debug, Default)]
+pub(crate) struct Passing {
+    /// the packet that is looked at, whole, and by which interface it came
+    pub current: Vec<u8>,
+    pub interface: u64,
+    /// it has been said what becomes of it
+    pub gone: bool,
+    /// with their keys, the oldest first
+    pub stored: VecDeque<(u64, Vec<u8>)>,
+    /// with the interface by which each leaves, in order
+    pub leaving: VecDeque<(u64, Vec<u8>)>,
+    /// by which the last packet left
+    pub left_by: u64,
+}
+
+impl Passing {
+    pub(crate) fn waits_to_leave(&self) -> bool {
+        !self.leaving.is_empty()
+    }
+
+    pub(crate) fn interface(&self) -> u64 {
+        self.interface
+    }
+}
