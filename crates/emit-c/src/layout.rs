@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 /// The longest line, as in the runtime.
 const COLUMNS: usize = 120;
-/// What stands before a break.
-const BREAKS: [&str; 5] = [",", "&&", "||", " |", " +"];
+/// What stands before a break: of those within the same parentheses, what binds least comes first.
+const BREAKS: [&str; 5] = [",", "||", "&&", " |", " +"];
 const UNUSED: &str = "CARRICK_UNUSED ";
 
 /// The names in a piece of C.
@@ -163,8 +163,10 @@ fn folded_comment(line: &str) -> Vec<String> {
 fn folded_code(line: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = line.to_owned();
+    let mut hanging = indent(line) + 4;
     while rest.chars().count() > COLUMNS {
-        let Some((at, column)) = last_break(&rest) else { break };
+        let Some((at, column)) = last_break(&rest, hanging) else { break };
+        hanging = column;
         let more = rest.split_off(at);
         lines.push(rest.trim_end().to_owned());
         rest = format!("{}{}", " ".repeat(column), more.trim_start());
@@ -173,11 +175,11 @@ fn folded_code(line: &str) -> Vec<String> {
     lines
 }
 
-/// Where a line is broken that is too long: behind the last comma or operator of the outermost parentheses that hold one,
-/// and the column at which it goes on.
-fn last_break(line: &str) -> Option<(usize, usize)> {
+/// Where a line is broken that is too long: behind the last comma, or else operator, of the outermost parentheses that
+/// hold one, and the column at which it goes on: `hanging`, or where those parentheses begin.
+fn last_break(line: &str, hanging: usize) -> Option<(usize, usize)> {
     let mut open: Vec<usize> = Vec::new();
-    let mut best: Option<(usize, usize, usize)> = None;
+    let mut best: Option<((usize, usize), usize, usize)> = None;
     let mut quoted = false;
     for (at, c) in line.char_indices().take(COLUMNS) {
         match c {
@@ -186,17 +188,17 @@ fn last_break(line: &str) -> Option<(usize, usize)> {
             '(' | '{' | '[' => open.push(at + 1),
             ')' | '}' | ']' => _ = open.pop(),
             ' ' if at > indent(line) => {
-                let fits = BREAKS.iter().any(|end| line[..at].ends_with(end));
-                let (depth, column) = (open.len(), open.last().copied().unwrap_or(indent(line) + 4));
-                if fits && best.is_none_or(|(_, _, least)| depth <= least) {
-                    best = Some((at, column, depth));
+                let Some(binds) = BREAKS.iter().position(|end| line[..at].ends_with(end)) else { continue };
+                let (strength, column) = ((open.len(), binds), open.last().copied().unwrap_or(hanging));
+                if best.is_none_or(|(least, ..)| strength <= least) {
+                    best = Some((strength, at, column));
                 }
             }
             _ => {}
         }
     }
     // What is far to the right has no room there.
-    best.map(|(at, column, _)| (at, if column > COLUMNS / 2 { indent(line) + 4 } else { column }))
+    best.map(|(_, at, column)| (at, if column > COLUMNS / 2 { hanging } else { column }))
 }
 
 #[cfg(test)]
@@ -231,6 +233,11 @@ mod tests {
         assert_eq!(
             folded(&sum),
             [format!("    return {argument} + {argument} +"), format!("        {argument};")]
+        );
+        let both = format!("    return {argument} && {argument} + {argument};");
+        assert_eq!(
+            folded(&both),
+            [format!("    return {argument} &&"), format!("        {argument} + {argument};")]
         );
     }
 

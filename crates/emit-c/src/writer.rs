@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lines with indentation, and where they come from.
 
+use std::collections::BTreeMap;
+
 use carrick_ir::Loc;
 
 use crate::layout::{folded, mark_unused};
@@ -11,8 +13,10 @@ pub struct Writer {
     lines: Vec<String>,
     /// the lines at which the generated file goes on as its own: their numbers are known when all others are there
     own: Vec<usize>,
-    /// the lines that come from the program's text: they stay as they are, so that each has its number
-    from_program: Vec<usize>,
+    /// the lines that come from the program's text, and what the compiler believes of each
+    from_program: BTreeMap<usize, (u32, u32)>,
+    /// the program's files by their numbers, for `#line`
+    files: BTreeMap<u32, String>,
     depth: usize,
     /// the generated file's own name, for `#line`
     own_name: String,
@@ -25,7 +29,8 @@ impl Writer {
         Writer {
             lines: Vec::new(),
             own: Vec::new(),
-            from_program: Vec::new(),
+            from_program: BTreeMap::new(),
+            files: BTreeMap::new(),
             depth: 0,
             own_name,
             believed: None,
@@ -36,8 +41,8 @@ impl Writer {
         let line = line.as_ref();
         for part in line.split('\n') {
             let indent = if part.is_empty() || part.starts_with('#') { 0 } else { self.depth };
-            if self.believed.is_some() {
-                self.from_program.push(self.lines.len());
+            if let Some(believed) = self.believed {
+                self.from_program.insert(self.lines.len(), believed);
             }
             self.lines.push(format!("{:width$}{part}", "", width = indent * 4));
             self.believed = self.believed.map(|(file, line)| (file, line + 1));
@@ -101,8 +106,10 @@ impl Writer {
     /// The next line comes from this place of the program.
     pub fn at(&mut self, loc: Loc, file: &str) {
         if loc.line != 0 && self.believed != Some((loc.file, loc.line)) {
-            self.line(format!("#line {} \"{}\"", loc.line, escape(file)));
+            self.believed = None;
+            self.line(directive(loc.line, file));
             self.believed = Some((loc.file, loc.line));
+            self.files.entry(loc.file).or_insert_with(|| file.to_owned());
         }
     }
 
@@ -117,15 +124,18 @@ impl Writer {
 
     pub fn finish(mut self) -> String {
         mark_unused(&mut self.lines);
-        let (mut own, mut from_program) = (self.own.iter().peekable(), self.from_program.iter().peekable());
+        let mut own = self.own.iter().peekable();
         let mut all: Vec<String> = Vec::with_capacity(self.lines.len());
         for (at, line) in self.lines.iter().enumerate() {
             if own.next_if_eq(&&at).is_some() {
-                all.push(format!("#line {} \"{}\"", all.len() + 2, self.own_name));
-            } else if from_program.next_if_eq(&&at).is_some() {
-                all.push(line.clone());
-            } else {
-                all.extend(folded(line));
+                all.push(directive(all.len() as u32 + 2, &self.own_name));
+                continue;
+            }
+            let before = all.len();
+            all.extend(folded(line));
+            // The compiler counts the lines that a statement has become; the next one has its number again.
+            if let (true, Some((file, line))) = (all.len() > before + 1, self.from_program.get(&(at + 1))) {
+                all.push(directive(*line, &self.files[file]));
             }
         }
         all.push(String::new());
@@ -133,8 +143,8 @@ impl Writer {
     }
 }
 
-fn escape(path: &str) -> String {
-    path.replace('\\', "\\\\").replace('"', "\\\"")
+fn directive(line: u32, file: &str) -> String {
+    format!("#line {line} \"{}\"", file.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]
@@ -153,5 +163,16 @@ mod tests {
         w.close("}");
         let expected = "void f(void) {\n#line 7 \"a.mtp\"\n    x;\n    x;\n#line 20 \"a.mtp\"\n    x;\n#line 21 \"b.mtp\"\n    x;\n#line 10 \"a.c\"\n}\n";
         assert_eq!(w.finish(), expected);
+    }
+
+    #[test]
+    fn a_line_after_a_folded_one_has_its_number() {
+        let mut w = Writer::new("a.c".into());
+        let argument = "a_rather_long_argument_of_a_call(with, some)";
+        w.at(Loc { file: 0, line: 7, col: 1 }, "a.mtp");
+        w.line(format!("f({argument}, {argument}, {argument});"));
+        w.line("x;");
+        let lines = format!("f({argument}, {argument},\n  {argument});");
+        assert_eq!(w.finish(), format!("#line 7 \"a.mtp\"\n{lines}\n#line 8 \"a.mtp\"\nx;\n"));
     }
 }
