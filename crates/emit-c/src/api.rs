@@ -26,10 +26,7 @@ impl Emitter<'_> {
         let core = self.names.own("core");
         self.w.line("/* Parameters and capacities from the configuration, arrays from base on; returns the octets, 0 if the");
         self.w.line(" * configuration is invalid. With base NULL nothing is placed. */");
-        self.w.open(format!(
-            "static size_t {}(struct {core} *core, const struct carrick_config *config, uint8_t *base) {{",
-            self.names.own("layout")
-        ));
+        self.open_on_core("static size_t ", "layout", ", const struct carrick_config *config, uint8_t *base");
         self.w.line("uint32_t completions = config->completions ? config->completions : 1024;");
         let least = self.ip().least_mtu;
         self.w.line(format!(
@@ -65,11 +62,11 @@ impl Emitter<'_> {
         if self.p.params.is_empty() {
             return;
         }
-        self.w.open(format!(
-            "static bool {}(struct {} *core, const struct carrick_config *config) {{",
-            self.names.own("take_params"),
-            self.names.own("core")
-        ));
+        self.open_own(
+            "static bool ",
+            "take_params",
+            &format!("struct {} *core, const struct carrick_config *config", self.names.own("core")),
+        );
         for (index, param) in self.p.params.iter().enumerate() {
             let name = safe(&param.name);
             let c = self.names.ctype(&param.ty);
@@ -107,10 +104,7 @@ impl Emitter<'_> {
             self.w.line(format!("if (!{})\n    return {:?};", self.expr(&required.cond), required.text));
         }
         self.w.end_with("return NULL;");
-        self.w.open(format!(
-            "static const char *{}(const struct carrick_config *config) {{",
-            self.names.own("unmet")
-        ));
+        self.open_own("static const char *", "unmet", "const struct carrick_config *config");
         self.w.line(format!("struct {core} core = {{0}};"));
         if self.p.params.is_empty() {
             self.w.line("(void)config;");
@@ -162,17 +156,15 @@ impl Emitter<'_> {
 
     fn footprint_and_init(&mut self) {
         let (core, layout) = (self.names.own("core"), self.names.own("layout"));
-        self.w.open(format!(
-            "static size_t {}(const struct carrick_config *config) {{",
-            self.names.own("footprint")
-        ));
+        self.open_own("static size_t ", "footprint", "const struct carrick_config *config");
         self.w.line(format!("struct {core} core = {{0}};"));
         self.w.end_with(format!("return {layout}(&core, config, NULL);"));
         self.capacity_function();
-        self.w.open(format!(
-            "static struct carrick_core *{}(void *memory, const struct carrick_config *config) {{",
-            self.names.own("init")
-        ));
+        self.open_own(
+            "static struct carrick_core *",
+            "init",
+            "void *memory, const struct carrick_config *config",
+        );
         self.w.line(format!("struct {core} *core = memory;"));
         self.w.line(format!("if (!{layout}(core, config, memory))"));
         self.w.line("    return NULL;");
@@ -191,10 +183,7 @@ impl Emitter<'_> {
 
     fn capacity_function(&mut self) {
         let (core, layout) = (self.names.own("core"), self.names.own("layout"));
-        self.w.open(format!(
-            "static uint32_t {}(const struct carrick_config *config) {{",
-            self.names.own("capacity")
-        ));
+        self.open_own("static uint32_t ", "capacity", "const struct carrick_config *config");
         self.w.line(format!("struct {core} core = {{0}};"));
         self.w.line("uint64_t most = 0;");
         self.w.line(format!("if (!{layout}(&core, config, NULL))"));
@@ -209,24 +198,19 @@ impl Emitter<'_> {
         let core = self.names.own("core");
         self.deadline_reader("next_deadline", "carrick_wheel_deadline");
         self.deadline_reader("wake_by", "carrick_wheel_wake_by");
-        self.w.open(format!(
-            "static bool {}(struct carrick_core *opaque, struct carrick_completion *out) {{",
-            self.names.own("next_completion")
-        ));
+        self.open_own(
+            "static bool ",
+            "next_completion",
+            "struct carrick_core *opaque, struct carrick_completion *out",
+        );
         self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
         if self.events_wait() {
             self.w.line(format!("(void){}(core);", self.names.own("handle_waiting")));
         }
         self.w.end_with("return carrick_cq_take(&core->completions, out);");
-        self.w.open(format!(
-            "static const uint64_t *{}(const struct carrick_core *opaque) {{",
-            self.names.own("counters")
-        ));
+        self.open_own("static const uint64_t *", "counters", "const struct carrick_core *opaque");
         self.w.end_with(format!("return ((const struct {core} *)opaque)->counters;"));
-        self.w.open(format!(
-            "static uint32_t {}(const struct carrick_core *opaque) {{",
-            self.names.own("open_contexts")
-        ));
+        self.open_own("static uint32_t ", "open_contexts", "const struct carrick_core *opaque");
         self.w.line(format!("const struct {core} *core = (const struct {core} *)opaque;"));
         let live: Vec<String> = self.p.contexts.iter().map(|c| format!("core->{}_live", c.name)).collect();
         let live = if live.is_empty() { "(void)core, 0".into() } else { live.join(" + ") };
@@ -236,8 +220,7 @@ impl Emitter<'_> {
     /// When something is due by itself, as `of_timers` says it of the timers.
     fn deadline_reader(&mut self, name: &str, of_timers: &str) {
         let core = self.names.own("core");
-        self.w
-            .open(format!("static uint64_t {}(const struct carrick_core *opaque) {{", self.names.own(name)));
+        self.open_own("static uint64_t ", name, "const struct carrick_core *opaque");
         self.w.line(format!("const struct {core} *core = (const struct {core} *)opaque;"));
         if self.blocks {
             self.w.line(format!(
@@ -251,10 +234,7 @@ impl Emitter<'_> {
     }
 
     fn bursts(&mut self) {
-        self.w.open(format!(
-            "static uint32_t {}(struct carrick_core *core, const uint8_t *const *packets, const uint32_t *lens, uint32_t count, uint64_t now) {{",
-            self.names.own("rx_burst")
-        ));
+        self.open_own("static uint32_t ", "rx_burst", "struct carrick_core *core, const uint8_t *const *packets, const uint32_t *lens, uint32_t count, uint64_t now");
         self.w.line("uint32_t taken = 0;");
         self.w.line(format!(
             "while (taken < count && {}(core, packets[taken], lens[taken], now) != CARRICK_AGAIN)",
@@ -262,10 +242,7 @@ impl Emitter<'_> {
         ));
         self.w.line("    taken++;");
         self.w.end_with("return taken;");
-        self.w.open(format!(
-            "static uint32_t {}(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens, uint32_t count, uint64_t now) {{",
-            self.names.own("tx_burst")
-        ));
+        self.open_own("static uint32_t ", "tx_burst", "struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens, uint32_t count, uint64_t now");
         self.w.line("uint32_t made = 0;");
         self.w.line(format!(
             "while (made < count && (lens[made] = {}(core, buffers[made], cap, now)) != 0)",

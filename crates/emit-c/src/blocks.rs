@@ -67,12 +67,12 @@ impl<'p> Emitter<'p> {
         if !self.blocks {
             return;
         }
-        let core = self.core_param();
         self.w.line("/* The input of a block that is this queue, of the flow with this handle. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t {}({core}, CARRICK_UNUSED uint64_t handle, uint32_t number) {{",
-            self.names.own("queue")
-        ));
+        self.open_on_core(
+            "CARRICK_UNUSED static inline uint32_t ",
+            "queue",
+            ", CARRICK_UNUSED uint64_t handle, uint32_t number",
+        );
         self.w.open("switch (number) {");
         for number in 0..self.p.schedule.queues {
             let Some(place) = self.p.schedule.place(number) else { continue };
@@ -91,10 +91,8 @@ impl<'p> Emitter<'p> {
         if !self.trees().iter().any(|t| t.schedule.per_flow()) {
             return;
         }
-        let core = self.core_param();
         self.w.line("/* Which of the inputs for all flows is that of a context: the first is for what belongs to none. */");
-        self.w
-            .open(format!("CARRICK_INLINE uint32_t {}({core}, uint64_t handle) {{", self.names.own("flow")));
+        self.open_on_core("CARRICK_INLINE uint32_t ", "flow", ", uint64_t handle");
         self.w.line("uint32_t before = 1;");
         for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| !c.global) {
             self.w.line(format!("if (handle >> 56 == {})", number + 1));
@@ -115,12 +113,9 @@ impl<'p> Emitter<'p> {
         if !self.flows_change() {
             return;
         }
-        let (core, blocks) = (self.core_param(), self.dialect.blocks());
+        let blocks = self.dialect.blocks();
         self.w.line("/* A flow begins: it has the share and the priority that all had at first. */");
-        self.w.open(format!(
-            "CARRICK_GLOBAL_FN int {}({core}, uint64_t handle) {{",
-            self.names.own("flow_begins")
-        ));
+        self.open_on_core("CARRICK_GLOBAL_FN int ", "flow_begins", ", uint64_t handle");
         self.w.line(blocks.held);
         self.w.line(format!("CARRICK_UNUSED uint32_t flow = {}(core, handle);", self.names.own("flow")));
         for (at, block) in self.p.schedule.blocks.iter().enumerate() {
@@ -157,11 +152,12 @@ impl<'p> Emitter<'p> {
         if !uses::instructions(self.p).contains(format!("set_queue_{what}").as_str()) {
             return;
         }
-        let (core, blocks) = (self.core_param(), self.dialect.blocks());
-        self.w.open(format!(
-            "CARRICK_GLOBAL_FN int {}({core}, CARRICK_UNUSED uint64_t handle, uint32_t number, uint64_t value) {{",
-            self.names.own(&format!("set_{what}"))
-        ));
+        let blocks = self.dialect.blocks();
+        self.open_on_core(
+            "CARRICK_GLOBAL_FN int ",
+            &format!("set_{what}"),
+            ", CARRICK_UNUSED uint64_t handle, uint32_t number, uint64_t value",
+        );
         self.w.line(blocks.held);
         self.w.line("CARRICK_BARRIER_VAR(handle);");
         self.trace_instr(op, &["number", "value"]);

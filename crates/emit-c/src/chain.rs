@@ -63,8 +63,7 @@ impl Emitter<'_> {
         self.w.open(format!("static struct {ty} *{own}_context({core}, const struct {id} *flow) {{"));
         self.w.line(format!("struct {ty} *c = {find}_find(core, flow);"));
         self.w.line(format!("return c ? c : {find}_find(core, &{key});"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     /// Finds what the chain's context shares with other flows; it counts as absent if that is.
@@ -127,31 +126,36 @@ impl Emitter<'_> {
 
     /// Runs what was raised, in order: net events by a parser, flow events by a chain.
     fn run_events(&mut self, name: &str, kind: EventKind) {
-        let core = self.core_param();
-        self.w.open(format!(
-            "CARRICK_UNUSED static void {}({core}, CARRICK_UNUSED struct {} *raised, CARRICK_UNUSED uint32_t count) {{",
-            self.names.own(name),
-            self.names.own("raised")
-        ));
+        self.open_on_core(
+            "CARRICK_UNUSED static void ",
+            name,
+            &format!(
+                ", CARRICK_UNUSED struct {} *raised, CARRICK_UNUSED uint32_t count",
+                self.names.own("raised")
+            ),
+        );
         self.w.open("for (uint32_t i = 0; i < count; i++) {");
         self.w.open("switch (raised[i].kind) {");
         for (index, event) in self.p.events.iter().enumerate().filter(|(_, e)| e.kind == kind) {
             if self.p.chains[index].is_none() {
                 continue;
             }
-            let (own, member) = (self.names.own(&event.name), format!("raised[i].event.{}_", event.name));
+            let member = format!("raised[i].event.{}_", event.name);
             self.w.open(format!("case {index}:"));
-            let line = match self.found(index, &format!("&{member}.flow__")) {
-                Some(found) => format!("{own}_run(core, {found}, &{member});"),
-                None => format!("{own}_run(core, &{member});"),
-            };
-            self.w.line(line);
+            self.run_event(index, &member);
             self.w.close_case("break;");
         }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
+        self.w.close_switch();
         self.w.close("}");
         self.w.end();
+    }
+
+    /// Runs the chain of an event, which is `e`, on the context that its flow id leads to.
+    pub(crate) fn run_event(&mut self, index: usize, e: &str) {
+        let own = self.names.own(&self.p.events[index].name);
+        let context =
+            self.found(index, &format!("&{e}.flow__")).map_or_else(String::new, |c| format!("{c}, "));
+        self.w.line(format!("{own}_run(core, {context}&{e});"));
     }
 
     /// `rx`, `call` and `advance`.
@@ -187,10 +191,13 @@ impl Emitter<'_> {
         self.report_function();
         let in_network = self.p.in_network.is_some();
         let (name, interface) = if in_network { ("rx_on", "uint32_t interface, ") } else { ("rx", "") };
-        self.w.open(format!(
-            "static int {}(struct carrick_core *opaque, {interface}const uint8_t *octets, uint32_t len, uint64_t now) {{",
-            self.names.own(name)
-        ));
+        self.open_own(
+            "static int ",
+            name,
+            &format!(
+                "struct carrick_core *opaque, {interface}const uint8_t *octets, uint32_t len, uint64_t now"
+            ),
+        );
         let most = self.p.max_parsed.max(1);
         let no_room =
             format!("{MOST_WAITING} - core->waiting_count < {most}u || core->held_count == {MOST_WAITING}");
@@ -281,16 +288,16 @@ impl Emitter<'_> {
     }
 
     fn call_function(&mut self) {
-        self.w.open(format!(
-            "static int {}(struct carrick_core *opaque, uint32_t call, const struct carrick_request *request, uint64_t now) {{",
-            self.names.own("call")
-        ));
+        self.open_own(
+            "static int ",
+            "call",
+            "struct carrick_core *opaque, uint32_t call, const struct carrick_request *request, uint64_t now",
+        );
         let calls = self.p.interface.as_ref().map_or(&[][..], |i| &i.calls);
         if calls.is_empty() {
             self.w.line("(void)opaque, (void)call, (void)request, (void)now;");
             self.w.line("return CARRICK_BAD_ARG;");
-            self.w.close("}");
-            return self.w.blank();
+            return self.w.end();
         }
         let no_room = format!("core->waiting_count == {MOST_WAITING}");
         let full = if self.events_wait() { Some(no_room) } else { self.queue_full() };
@@ -307,8 +314,7 @@ impl Emitter<'_> {
             self.w.line("break;");
             self.w.close("}");
         }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
+        self.w.close_switch();
         self.w.end_with("return 0;");
     }
 
@@ -375,16 +381,12 @@ impl Emitter<'_> {
         let core = self.names.own("core");
         self.fire_function();
         self.handle_waiting_function();
-        self.w.open(format!(
-            "static int {}(struct carrick_core *opaque, uint64_t now) {{",
-            self.names.own("advance")
-        ));
+        self.open_own("static int ", "advance", "struct carrick_core *opaque, uint64_t now");
         self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
         self.w.line("core->now = carrick_max64(core->now, now);");
         if self.events_wait() {
             self.w.line(format!("return {}(core);", self.names.own("handle_waiting")));
-            self.w.close("}");
-            return self.w.blank();
+            return self.w.end();
         }
         self.w.open("for (;;) {");
         if let Some(full) = self.queue_full() {
@@ -401,11 +403,7 @@ impl Emitter<'_> {
 
     /// The event of a timer that was due.
     fn fire_function(&mut self) {
-        let core = self.core_param();
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline void {}({core}, const struct carrick_timer *t) {{",
-            self.names.own("fire")
-        ));
+        self.open_on_core("CARRICK_UNUSED static inline void ", "fire", ", const struct carrick_timer *t");
         self.w.open("switch (t->type << 8 | t->number) {");
         for (index, ctx) in self.p.contexts.iter().enumerate() {
             for (number, timer) in ctx.timer_rows() {
@@ -414,8 +412,7 @@ impl Emitter<'_> {
                 }
             }
         }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
+        self.w.close_switch();
         self.w.end();
     }
 

@@ -14,12 +14,8 @@ impl Emitter<'_> {
 
     /// Where the newest entry of a context stands.
     pub(crate) fn newest_at(&mut self) {
-        let core = self.core_param();
         self.w.line("/* Where the newest blueprint of the context with this handle stands, or stood; NULL without a context. */");
-        self.w.open(format!(
-            "CARRICK_INLINE uint64_t *{}({core}, uint64_t handle) {{",
-            self.names.own("newest_at")
-        ));
+        self.open_on_core("CARRICK_INLINE uint64_t *", "newest_at", ", uint64_t handle");
         for (index, ctx) in self.p.contexts.iter().enumerate() {
             let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
             self.w.open(format!("if (handle >> 56 == {}) {{", index + 1));
@@ -39,14 +35,15 @@ impl Emitter<'_> {
             return;
         }
         self.newest_at();
-        let (core, entry) = (self.core_param(), self.names.own("entry"));
+        let entry = self.names.own("entry");
         self.w.line(
             "/* The newest blueprint of the context, if it still waits and no packet is made of it. */",
         );
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline struct {entry} *{}({core}, uint64_t handle) {{",
-            self.names.own("newest")
-        ));
+        self.open_on_core(
+            &format!("CARRICK_UNUSED static inline struct {entry} *"),
+            "newest",
+            ", uint64_t handle",
+        );
         self.w.line(format!("const uint64_t *newest = {}(core, handle);", self.names.own("newest_at")));
         self.w.line("uint32_t at = newest ? (uint32_t)*newest : 0;");
         if self.many_queues() {

@@ -65,13 +65,14 @@ impl Emitter<'_> {
         if self.p.claims.is_empty() {
             return;
         }
-        let (core, chain) = (self.core_param(), self.names.own("chain"));
+        let chain = self.names.own("chain");
         self.w.line("#ifdef CARRICK_CLAIMS");
         self.w.line("/* Reports a claim that does not hold, and on whose chain. */");
-        self.w.open(format!(
-            "CARRICK_GLOBAL_FN int {}({core}, const struct {chain} *chain, uint32_t claim) {{",
-            self.names.own("claim_failed")
-        ));
+        self.open_on_core(
+            "CARRICK_GLOBAL_FN int ",
+            "claim_failed",
+            &format!(", const struct {chain} *chain, uint32_t claim"),
+        );
         self.w.line("CARRICK_GIVEN(core && chain);");
         self.w.line("core->counters[CARRICK_COUNT_CLAIMS_FAILED]++;");
         self.w.line("CARRICK_REPORT(core, CARRICK_TRACE_CLAIM, claim, chain->handle, chain->event);");

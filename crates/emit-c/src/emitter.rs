@@ -36,6 +36,17 @@ impl Emitter<'_> {
         format!("CARRICK_UNUSED struct {} *core", self.names.own("core"))
     }
 
+    /// Opens a function of the program's own; `head` is what stands before its name.
+    pub fn open_own(&mut self, head: &str, name: &str, params: &str) {
+        let line = format!("{head}{}({params}) {{", self.names.own(name));
+        self.w.open(line);
+    }
+
+    /// The same of one on the core, which has `more` parameters.
+    pub fn open_on_core(&mut self, head: &str, name: &str, more: &str) {
+        self.open_own(head, name, &format!("{}{more}", self.core_param()));
+    }
+
     /// The runtime's names for the program's network layer.
     pub fn ip(&self) -> &'static Ip {
         ip::ip(self.p)

@@ -31,10 +31,11 @@ impl<'p> Emitter<'p> {
             ));
         }
         let core = self.names.own("core");
-        self.w.open(format!(
-            "static bool {}(struct carrick_core *opaque, uint64_t handle, struct carrick_identity *out) {{",
-            self.names.own("identify")
-        ));
+        self.open_own(
+            "static bool ",
+            "identify",
+            "struct carrick_core *opaque, uint64_t handle, struct carrick_identity *out",
+        );
         self.w.line(format!("CARRICK_UNUSED struct {core} *core = (struct {core} *)opaque;"));
         self.w.line("out->count = 0;");
         self.w.open("switch (handle >> 56) {");

@@ -54,12 +54,12 @@ impl Emitter<'_> {
         if !self.has_memory() {
             return;
         }
-        let core = self.core_param();
         self.w.line("/* put_data: as much as is there, and there is room for. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline void {}({core}, struct carrick_addr from, uint64_t len, struct carrick_addr to) {{",
-            self.names.own("put_data")
-        ));
+        self.open_on_core(
+            "CARRICK_UNUSED static inline void ",
+            "put_data",
+            ", struct carrick_addr from, uint64_t len, struct carrick_addr to",
+        );
         self.w.line("uint64_t put = carrick_memory_put(&core->memory, from, len, to);");
         self.w.line("if (put < len)\n    core->counters[CARRICK_COUNT_RX_CUT]++;");
         self.trace_instr(Opcode::PutData, &["to.token", "put"]);

@@ -151,16 +151,14 @@ impl Emitter<'_> {
 
     /// `rx`, for a host that knows no interfaces, and `tx_interface`.
     pub(crate) fn rx_by_any(&mut self) {
-        self.w.open(format!(
-            "static int {}(struct carrick_core *core, const uint8_t *octets, uint32_t len, uint64_t now) {{",
-            self.names.own("rx")
-        ));
+        self.open_own(
+            "static int ",
+            "rx",
+            "struct carrick_core *core, const uint8_t *octets, uint32_t len, uint64_t now",
+        );
         self.w.end_with(format!("return {}(core, 0, octets, len, now);", self.names.own("rx_on")));
         let core = self.names.own("core");
-        self.w.open(format!(
-            "static uint32_t {}(const struct carrick_core *core) {{",
-            self.names.own("tx_interface")
-        ));
+        self.open_own("static uint32_t ", "tx_interface", "const struct carrick_core *core");
         self.w.end_with(format!("return ((const struct {core} *)core)->store.left_by;"));
     }
 

@@ -189,8 +189,7 @@ impl Emitter<'_> {
                 self.known_options(&same);
             }
         }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
+        self.w.close_switch();
     }
 
     /// Opens the function that reads one option.

@@ -57,12 +57,13 @@ impl<'p> Emitter<'p> {
         if !self.events_wait() {
             return;
         }
-        let (core, waiting) = (self.core_param(), self.names.own("waiting"));
+        let waiting = self.names.own("waiting");
         self.w.line("/* An entry for an event, behind the last one of a queue. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline struct {waiting} *{}({core}, uint32_t queue, uint32_t kind, uint32_t held) {{",
-            self.names.own("wait")
-        ));
+        self.open_on_core(
+            &format!("CARRICK_UNUSED static inline struct {waiting} *"),
+            "wait",
+            ", uint32_t queue, uint32_t kind, uint32_t held",
+        );
         self.w.line("uint32_t at = core->waiting_free ? core->waiting_free : ++core->waiting_fresh;");
         self.w.line(format!("struct {waiting} *w = &core->waiting[at - 1];"));
         self.w.line("if (core->waiting_free)\n    core->waiting_free = w->next;");
@@ -140,8 +141,7 @@ impl<'p> Emitter<'p> {
             self.w.line("break;");
             self.w.close("}");
         }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
+        self.w.close_switch();
         self.w.close("}");
         self.w.line("return 0;");
     }
@@ -172,9 +172,8 @@ impl<'p> Emitter<'p> {
     pub(crate) fn handle_waiting_function(&mut self) {
         let Some(events) = &self.p.event_schedule else { return };
         self.handle_function();
-        let core = self.core_param();
         self.w.line("/* Handles what waits and is due, in the order of the schedule: AGAIN if it finds the blueprint queue full. */");
-        self.w.open(format!("static int {}({core}) {{", self.names.own("handle_waiting")));
+        self.open_on_core("static int ", "handle_waiting", "");
         self.w.line("CARRICK_UNUSED uint64_t now = core->now;");
         self.w.open("for (;;) {");
         self.w.line("bool due = carrick_wheel_peek(&core->wheel, core->now) != NULL;");
@@ -233,25 +232,17 @@ impl<'p> Emitter<'p> {
     }
 
     fn handle_function(&mut self) {
-        let core = self.core_param();
         self.w.line("/* An event's time has come. */");
-        self.w.open(format!(
-            "static void {}({core}, struct {} *w) {{",
-            self.names.own("handle"),
-            self.names.own("waiting")
-        ));
+        self.open_on_core("static void ", "handle", &format!(", struct {} *w", self.names.own("waiting")));
         self.w.open("switch (w->kind) {");
         let p: &'p ir::Program = self.p;
         for (index, event) in p.events.iter().enumerate().filter(|(_, e)| e.kind == EventKind::Net) {
             if p.chains[index].is_none() {
                 continue;
             }
-            let (own, e) = (self.names.own(&event.name), format!("w->event.{}_", event.name));
+            let e = format!("w->event.{}_", event.name);
             self.w.open(format!("case {index}:"));
-            match self.found(index, &format!("&{e}.flow__")) {
-                Some(found) => self.w.line(format!("{own}_run(core, {found}, &{e});")),
-                None => self.w.line(format!("{own}_run(core, &{e});")),
-            }
+            self.run_event(index, &e);
             self.w.close_case("break;");
         }
         let calls = p.interface.as_ref().map_or(&[][..], |i| &i.calls);
@@ -262,8 +253,7 @@ impl<'p> Emitter<'p> {
             self.w.line("break;");
             self.w.close("}");
         }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
+        self.w.close_switch();
         self.w.end();
     }
 }

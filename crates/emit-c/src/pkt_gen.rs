@@ -51,12 +51,13 @@ impl Emitter<'_> {
     }
 
     fn payload_unit(&mut self) {
-        let (core, payload) = (self.core_param(), self.names.own("payload"));
+        let payload = self.names.own("payload");
         self.w.line("/* The TX unit that a payload is of; NULL if it is of none. */");
-        self.w.open(format!(
-            "CARRICK_INLINE struct carrick_tx *{}({core}, CARRICK_UNUSED const struct {payload} *v) {{",
-            self.names.own("payload_unit")
-        ));
+        self.open_on_core(
+            "CARRICK_INLINE struct carrick_tx *",
+            "payload_unit",
+            &format!(", CARRICK_UNUSED const struct {payload} *v"),
+        );
         for Unit { number, ty, name, .. } in self.units_sent() {
             self.w.open(format!("if (v->len && v->type == {number}) {{"));
             self.w.line(format!("struct {ty} *c = {name}_at(core, v->slot);"));
@@ -71,12 +72,13 @@ impl Emitter<'_> {
     }
 
     fn payload_cut(&mut self) {
-        let (core, payload) = (self.core_param(), self.names.own("payload"));
+        let payload = self.names.own("payload");
         self.w.line("/* Cuts a payload to what there is of it. Its TX unit; NULL if it is of none, or nothing is left. */");
-        self.w.open(format!(
-            "CARRICK_INLINE struct carrick_tx *{}({core}, struct {payload} *v) {{",
-            self.names.own("payload_cut")
-        ));
+        self.open_on_core(
+            "CARRICK_INLINE struct carrick_tx *",
+            "payload_cut",
+            &format!(", struct {payload} *v"),
+        );
         self.w.line(format!("struct carrick_tx *unit = {}(core, v);", self.names.own("payload_unit")));
         self.w.open("if (unit) {");
         self.w.line("uint64_t len = carrick_tx_held(unit, &v->offset, v->len);");

@@ -52,8 +52,7 @@ impl Emitter<'_> {
             self.w.line(format!("if (!{c}->tx__.pending && !{c}->live__)\n    {name}_release(core, {c});"));
             self.w.close_case("break;");
         }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
+        self.w.close_switch();
         self.w.end();
     }
 
@@ -90,12 +89,14 @@ impl Emitter<'_> {
 
     /// Runs the sent event of an entry that is out.
     pub(crate) fn sent_function(&mut self) {
-        let core = self.core_param();
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline void {}({core}, uint32_t sent, CARRICK_UNUSED uint64_t handle, struct {} *e) {{",
-            self.names.own("sent"),
-            self.names.own("brought")
-        ));
+        self.open_on_core(
+            "CARRICK_UNUSED static inline void ",
+            "sent",
+            &format!(
+                ", uint32_t sent, CARRICK_UNUSED uint64_t handle, struct {} *e",
+                self.names.own("brought")
+            ),
+        );
         self.w.open("switch (sent) {");
         for (index, event) in self.p.events.iter().enumerate().filter(|(_, e)| e.kind == EventKind::Sent) {
             let Some(chain) = &self.p.chains[index] else { continue };
@@ -115,17 +116,17 @@ impl Emitter<'_> {
             self.w.line("break;");
             self.w.close("}");
         }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
+        self.w.close_switch();
         self.w.end_with("(void)e;");
     }
 
     pub(crate) fn tx_function(&mut self) {
         let core_name = self.names.own("core");
-        self.w.open(format!(
-            "static uint32_t {}(struct carrick_core *opaque, uint8_t *out, uint32_t cap, uint64_t now) {{",
-            self.names.own("tx")
-        ));
+        self.open_own(
+            "static uint32_t ",
+            "tx",
+            "struct carrick_core *opaque, uint8_t *out, uint32_t cap, uint64_t now",
+        );
         self.w.line(format!("struct {core_name} *core = (struct {core_name} *)opaque;"));
         self.w.line("core->now = carrick_max64(core->now, now);");
         self.leaving();
@@ -148,8 +149,7 @@ impl Emitter<'_> {
             }
             self.w.close_case("break;");
         }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
+        self.w.close_switch();
         self.packet_made();
         self.w.line(format!("if (payload.len)\n    {}(core, &payload);", self.names.own("payload_sent")));
         if self.has_sent() {

@@ -7,12 +7,8 @@ impl Emitter<'_> {
     /// The function that takes a report, if the program reads them.
     pub(crate) fn report_function(&mut self) {
         let Some(parser) = self.p.report_parser else { return };
-        let core = self.core_param();
         self.w.line("/* An error that the network reports, perhaps about a packet that this core sent. */");
-        self.w.open(format!(
-            "static int {}({core}, const uint8_t *octets, uint32_t len) {{",
-            self.names.own("rx_report")
-        ));
+        self.open_on_core("static int ", "rx_report", ", const uint8_t *octets, uint32_t len");
         let ip = self.ip();
         self.w.line(format!("{} ip;", ip.header));
         self.w.line(format!("{} quoted;", ip.quoted));

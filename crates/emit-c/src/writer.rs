@@ -92,6 +92,12 @@ impl Writer {
         self.blank();
     }
 
+    /// The end of a `switch`, in which other cases do nothing.
+    pub fn close_switch(&mut self) {
+        self.line("default:\n    break;");
+        self.close("}");
+    }
+
     /// The last line of a `case`.
     pub fn close_case(&mut self, line: &str) {
         self.line(line);

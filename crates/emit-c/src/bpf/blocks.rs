@@ -46,11 +46,7 @@ impl Emitter<'_> {
     }
 
     fn blocks_begin(&mut self) {
-        let core = self.names.own("core");
-        self.w.open(format!(
-            "CARRICK_GLOBAL_FN int {}(struct {core} *core) {{",
-            self.names.own("blocks_begin")
-        ));
+        self.open_on_core("CARRICK_GLOBAL_FN int ", "blocks_begin", "");
         self.w.line("struct carrick_sched *s = carrick_sched_here();");
         self.w.line("CARRICK_GIVEN(core && s);");
         let flows = self.p.contexts.iter().filter(|c| !c.global).map(|c| self.slots(c));
@@ -95,14 +91,14 @@ impl Emitter<'_> {
 
     /// Putting an entry into a queue by its number, and what programs set of queues.
     fn queue_in_kernel(&mut self) {
-        let core = self.core_param();
         self.w.line(
             "/* The input that a queue is, of the flow with this handle, and its block in the upper half. */",
         );
-        self.w.open(format!(
-            "CARRICK_INLINE uint64_t {}({core}, const struct carrick_sched *s, CARRICK_UNUSED uint64_t handle, uint32_t number) {{",
-            self.names.own("input")
-        ));
+        self.open_on_core(
+            "CARRICK_INLINE uint64_t ",
+            "input",
+            ", const struct carrick_sched *s, CARRICK_UNUSED uint64_t handle, uint32_t number",
+        );
         for number in 0..self.p.schedule.queues {
             let Some(place) = self.p.schedule.place(number) else { continue };
             let input = self.queue_input(&self.p.schedule, "s->blocks", number, place);
@@ -146,12 +142,9 @@ impl Emitter<'_> {
 
     /// The newest entry of a context, for coalescing rules.
     pub(super) fn newest_in_blocks(&mut self) {
-        let (core, entry) = (self.core_param(), self.names.own("entry"));
+        let entry = self.names.own("entry");
         self.w.line("/* The newest entry of a context if it waits whole, and brings nothing. */");
-        self.w.open(format!(
-            "CARRICK_INLINE struct {entry} *{}({core}, uint64_t handle) {{",
-            self.names.own("newest")
-        ));
+        self.open_on_core(&format!("CARRICK_INLINE struct {entry} *"), "newest", ", uint64_t handle");
         self.w.line(format!("const uint64_t *newest = {}(core, handle);", self.names.own("newest_at")));
         self.w.line("uint64_t at = newest ? *newest : 0;");
         self.w.line(format!(

@@ -93,7 +93,13 @@ impl Dialect for Kernel {
         sent: Option<LocalId>,
         queue: &str,
     ) {
-        e.generate_call(name, bp, rules, sent, queue);
+        let mut number = 0;
+        if let Some((sent, Ty::Event(event))) = sent.map(|local| (local, e.local_type(local))) {
+            let (member, value) = (&e.p.events[event.index()].name, e.local(sent));
+            number = event.0 + 1;
+            e.w.line(format!("core->bringing.event.{member}_ = {value};"));
+        }
+        e.w.line(format!("(void){name}_generate(core, &{bp}, {rules}u, {number}u{queue});"));
     }
 
     fn capacity(&self, e: &Emitter<'_>, ctx: &ContextDef) -> String {

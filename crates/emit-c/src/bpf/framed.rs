@@ -38,12 +38,9 @@ impl Emitter<'_> {
         if !self.sends_payloads() {
             return;
         }
-        let (core, of) = (self.names.own("core"), self.names.own("payload"));
+        let of = self.names.own("payload");
         self.w.line("/* The last packet with a payload is made. */");
-        self.w.open(format!(
-            "CARRICK_GLOBAL_FN int {}(struct {core} *core, struct {of} *v) {{",
-            self.names.own("payload_sent")
-        ));
+        self.open_on_core("CARRICK_GLOBAL_FN int ", "payload_sent", &format!(", struct {of} *v"));
         self.w.line("CARRICK_GIVEN(core && v);");
         for Unit { number, name, .. } in self.units_sent() {
             self.w.line(format!("if (v->type == {number})\n    {name}_tx_out(core, v->slot, v->round);"));
@@ -53,8 +50,7 @@ impl Emitter<'_> {
             return;
         }
         self.w.line("/* Puts `core->payload` behind what is put together. */");
-        self.w
-            .open(format!("CARRICK_GLOBAL_FN int {}(struct {core} *core) {{", self.names.own("lay_payload")));
+        self.open_on_core("CARRICK_GLOBAL_FN int ", "lay_payload", "");
         self.w.line("struct carrick_laid *assembly_buffer = carrick_laid_here();");
         self.w.line("CARRICK_GIVEN(core && assembly_buffer);");
         self.each_unit(|name| {

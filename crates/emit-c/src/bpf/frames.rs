@@ -88,7 +88,7 @@ impl<'p> Emitter<'p> {
     pub(super) fn frames_map(&mut self) {
         let all = format!("struct {}", self.names.own("frames"));
         self.map("carrick_frames", "ARRAY", 1, Some(("uint32_t", &all)));
-        self.w.open(format!("CARRICK_INLINE {all} *{}(void) {{", self.names.own("frames")));
+        self.open_own(&format!("CARRICK_INLINE {all} *"), "frames", "void");
         self.w.line("uint32_t processor = bpf_get_smp_processor_id();");
         self.w.end_with("return bpf_map_lookup_elem(&carrick_frames, &processor);");
     }

@@ -35,9 +35,8 @@ impl Emitter<'_> {
     }
 
     pub(super) fn asked_functions(&mut self) {
-        let core = self.names.own("core");
         self.w.line("/* A call of an application. */");
-        self.w.open(format!("CARRICK_GLOBAL_FN int {}(struct {core} *core) {{", self.names.own("call")));
+        self.open_on_core("CARRICK_GLOBAL_FN int ", "call", "");
         self.w.line("CARRICK_GIVEN(core);");
         self.w.line("CARRICK_UNUSED const struct carrick_host_request *request = &core->request;");
         for number in 0..self.calls().len() {
@@ -45,7 +44,7 @@ impl Emitter<'_> {
         }
         self.w.end_with("return 0;");
         self.w.line("/* A timer of which somebody says that it is due. */");
-        self.w.open(format!("CARRICK_GLOBAL_FN int {}(struct {core} *core) {{", self.names.own("fire")));
+        self.open_on_core("CARRICK_GLOBAL_FN int ", "fire", "");
         self.w.line("CARRICK_GIVEN(core);");
         self.w.line("CARRICK_UNUSED const struct carrick_host_request *request = &core->request;");
         for (number, ctx) in self.p.contexts.iter().enumerate() {

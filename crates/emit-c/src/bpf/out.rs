@@ -12,11 +12,8 @@ impl Emitter<'_> {
     /// The next packet of an entry, in `core->out`: its bytes behind the Ethernet header, 0 if there is none.
     pub(super) fn out_functions(&mut self) {
         self.packet_functions();
-        let (core, entry) = (self.names.own("core"), self.names.own("entry"));
-        self.w.open(format!(
-            "CARRICK_GLOBAL_FN int {}(struct {core} *core, struct {entry} *e) {{",
-            self.names.own("packet")
-        ));
+        let entry = self.names.own("entry");
+        self.open_on_core("CARRICK_GLOBAL_FN int ", "packet", &format!(", struct {entry} *e"));
         self.w.line("CARRICK_GIVEN(core && e);");
         for index in self.packets() {
             let bp = &self.p.blueprints[index];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blueprints that were issued: the first of a frame leaves in it, the others wait in the queue.
 
-use carrick_ir::{BlueprintDef, CoalescingRule, EventKind, LocalId, Ty, fold::fold};
+use carrick_ir::{BlueprintDef, CoalescingRule, EventKind, fold::fold};
 
 use crate::Emitter;
 
@@ -155,15 +155,12 @@ impl Emitter<'_> {
             return;
         }
         self.newest_at();
-        let (core, entry) = (self.names.own("core"), self.names.own("entry"));
+        let entry = self.names.own("entry");
         if self.blocks {
             return self.newest_in_blocks();
         }
         self.w.line("/* The newest entry of a context if it waits whole, and brings nothing: that of the frame, or one that is held. */");
-        self.w.open(format!(
-            "CARRICK_INLINE struct {entry} *{}(struct {core} *core, uint64_t handle) {{",
-            self.names.own("newest")
-        ));
+        self.open_on_core(&format!("CARRICK_INLINE struct {entry} *"), "newest", ", uint64_t handle");
         self.w.line(format!("const uint64_t *newest = {}(core, handle);", self.names.own("newest_at")));
         self.w.line("uint64_t at = newest ? *newest : 0;");
         self.w.line(format!(
@@ -200,31 +197,10 @@ impl Emitter<'_> {
         self.w.close("}");
     }
 
-    /// `pkt_gen`, with the sent event that it brings.
-    pub(crate) fn generate_call(
-        &mut self,
-        name: &str,
-        bp: &str,
-        rules: u64,
-        sent: Option<LocalId>,
-        queue: &str,
-    ) {
-        let mut number = 0;
-        if let Some(local) = sent
-            && let Ty::Event(event) = *self.local_type(local)
-        {
-            let (member, value) = (&self.p.events[event.index()].name, self.local(local));
-            self.w.line(format!("core->bringing.event.{member}_ = {value};"));
-            number = event.0 + 1;
-        }
-        self.w.line(format!("(void){name}_generate(core, &{bp}, {rules}u, {number}u{queue});"));
-    }
-
     /// The sent event of an entry that is out.
     pub(super) fn sent_in_kernel(&mut self) {
-        let core = self.names.own("core");
         self.w.line("/* An entry is out: its sent event. */");
-        self.w.open(format!("CARRICK_GLOBAL_FN int {}(struct {core} *core) {{", self.names.own("sent")));
+        self.open_on_core("CARRICK_GLOBAL_FN int ", "sent", "");
         self.w.line("CARRICK_GIVEN(core);");
         self.w.line("CARRICK_UNUSED uint32_t sent = core->sent;");
         self.w.line("core->sent = 0;");

@@ -143,7 +143,7 @@ impl Emitter<'_> {
 
     /// Runs what is due, if it did not come by a packet, and all that is raised.
     pub(super) fn run_from(&mut self, source: Source) {
-        let (core, raised) = (self.names.own("core"), self.names.own("raised"));
+        let raised = self.names.own("raised");
         let next = self.names.own("next_raised");
         let (name, at) = match source {
             Source::Parsed => ("run_parsed", ""),
@@ -151,7 +151,7 @@ impl Emitter<'_> {
             Source::Sent => ("run_sent", "core->brought.event"),
         };
         let events = source.raised(self.p).1;
-        self.w.open(format!("CARRICK_INLINE void {}(struct {core} *core) {{", self.names.own(name)));
+        self.open_on_core("CARRICK_INLINE void ", name, "");
         if source != Source::Parsed {
             self.runs(|_, kind| source.kinds().contains(&kind), "core->due == ", 1, at);
             self.w.line("core->due = 0;");

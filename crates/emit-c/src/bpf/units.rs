@@ -182,10 +182,7 @@ impl Emitter<'_> {
             return;
         }
         let core = self.names.own("core");
-        self.w.open(format!(
-            "CARRICK_GLOBAL_FN uint64_t {}(struct {core} *core) {{",
-            self.names.own("payload_sum")
-        ));
+        self.open_on_core("CARRICK_GLOBAL_FN uint64_t ", "payload_sum", "");
         self.w.line("CARRICK_GIVEN(core);");
         self.if_put_together("carrick_laid_sum(assembly_buffer, core->payload.len)");
         self.each_unit(|name| format!("return {name}_tx_sum(m, core->payload.offset, core->payload.len);"));
