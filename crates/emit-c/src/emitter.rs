@@ -122,16 +122,9 @@ pub trait Dialect {
     /// `raise`: a copy of the event waits.
     fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str);
 
-    /// `pkt_gen`, with the sent event that it brings, and a queue.
-    fn generate(
-        &self,
-        e: &mut Emitter<'_>,
-        name: &str,
-        bp: &str,
-        rules: u64,
-        sent: Option<LocalId>,
-        queue: &str,
-    );
+    /// `pkt_gen`, with the sent event that it brings. `call`: its beginning and its end, where other arguments may precede
+    /// the queue.
+    fn generate(&self, e: &mut Emitter<'_>, call: [&str; 2], sent: Option<LocalId>);
 
     /// How many instances of a context there can be.
     fn capacity(&self, e: &Emitter<'_>, ctx: &ContextDef) -> String;

@@ -6,7 +6,7 @@ use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetField, Ty, arith};
 use crate::Emitter;
 use crate::blueprint::{less_tail, packet_len};
 use crate::names::safe;
-use crate::options::width_suffix;
+use crate::options::{loaded, width_suffix};
 use crate::place::net_member;
 
 /// Fields that are loaded and stored together: whole bytes, 1, 2, 4 or 8 of them, or fields that are done bit by bit.
@@ -220,10 +220,7 @@ impl Emitter<'_> {
     /// The header, or the part of it that the fields are in, begins at `base`.
     pub(crate) fn read_group(&mut self, base: &str, group: &Group<'_>) {
         let at = group.octet();
-        let load = match width_suffix(group.bits / 8) {
-            Some(w) => format!("carrick_load{w}({base} + {at})"),
-            None => format!("{base}[{at}]"),
-        };
+        let load = loaded(base, at, group.bits / 8);
         if let [field] = group.fields
             && group.is_whole()
         {

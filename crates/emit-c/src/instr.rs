@@ -94,8 +94,9 @@ impl Emitter<'_> {
         let Ty::Blueprint(kind) = self.local_type(bp) else { return };
         let name = self.names.own(&self.p.blueprints[kind.index()].name);
         let mask = rules.iter().fold(0_u64, |mask, rule| mask | 1 << rule.0);
-        let bp = self.local(bp);
-        self.dialect.generate(self, &name, &bp, mask, sent, &queue);
+        let (chain, bp) = (self.dialect.chain(), self.local(bp));
+        let call = format!("{name}_generate(core{chain}, &{bp}, {mask}u");
+        self.dialect.generate(self, [&call, &format!("{queue});")], sent);
     }
 
     fn raise(&mut self, event: ir::LocalId) {

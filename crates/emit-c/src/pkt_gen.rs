@@ -103,15 +103,14 @@ impl Emitter<'_> {
         if !self.makes_frames() {
             return;
         }
-        let (core, payload) = (self.core_param(), self.names.own("payload"));
-        let head = |name: &str| format!("CARRICK_GLOBAL_FN int {name}({core}, struct {payload} *v) {{");
+        let payload = format!(", struct {} *v", self.names.own("payload"));
         self.w.line("/* Cuts a payload: how many bytes are left. */");
-        self.w.open(head(&self.names.own("frame_cut")));
+        self.open_on_core("CARRICK_GLOBAL_FN int ", "frame_cut", &payload);
         self.w.line("CARRICK_GIVEN(core && v);");
         self.w.line(format!("(void){}(core, v);", self.names.own("payload_cut")));
         self.w.end_with("return (int)v->len;");
         self.w.line("/* A payload is queued. */");
-        self.w.open(head(&self.names.own("frame_queued")));
+        self.open_on_core("CARRICK_GLOBAL_FN int ", "frame_queued", &payload);
         self.w.line("CARRICK_GIVEN(core && v);");
         self.w.line(format!("struct carrick_tx *unit = {}(core, v);", self.names.own("payload_unit")));
         self.w.line("if (unit)\n    v->round = carrick_tx_queued(unit, v->offset);");

@@ -53,16 +53,8 @@ impl Dialect for Process {
         e.w.line(format!("chain->raised[chain->raised_count++].event.{name}_ = {local};"));
     }
 
-    fn generate(
-        &self,
-        e: &mut Emitter<'_>,
-        name: &str,
-        bp: &str,
-        rules: u64,
-        sent: Option<LocalId>,
-        queue: &str,
-    ) {
-        let call = format!("{name}_generate(core, chain, &{bp}, {rules}u{queue});");
+    fn generate(&self, e: &mut Emitter<'_>, call: [&str; 2], sent: Option<LocalId>) {
+        let call = call.concat();
         let Some((sent, Ty::Event(event))) = sent.map(|local| (local, e.local_type(local))) else {
             return e.w.line(format!("(void){call}"));
         };

@@ -140,20 +140,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// The newest entry of a context, for coalescing rules.
-    pub(super) fn newest_in_blocks(&mut self) {
-        let entry = self.names.own("entry");
-        self.w.line("/* The newest entry of a context if it waits whole, and brings nothing. */");
-        self.open_on_core(&format!("CARRICK_INLINE struct {entry} *"), "newest", ", uint64_t handle");
-        self.w.line(format!("const uint64_t *newest = {}(core, handle);", self.names.own("newest_at")));
-        self.w.line("uint64_t at = newest ? *newest : 0;");
-        self.w.line(format!(
-            "struct {entry} *e = at ? {}((uint32_t)at - 1) : NULL;",
-            self.names.own("queued_entry")
-        ));
-        self.w.end_with("return e && e->waits && e->handle == handle && !e->done && !e->sent ? e : NULL;");
-    }
-
     /// In the same function, when all of the entry is there.
     pub(super) fn waits_in_blocks(&mut self) {
         self.w.line(format!("struct carrick_shared *shared = {}();", self.names.own("shared")));

@@ -4,12 +4,10 @@
 use carrick_ir::{Block, BlueprintDef, ContextDef, CtxId, EventId, Function, LocalId, OptListDef, Stmt, Ty};
 
 use super::frames::{is_own_record, is_record};
+use super::loops::MANY;
 use crate::Emitter;
 use crate::emitter::{Blocks, Cursor, Dialect, Packets, Passed, Scratch, Slot, Steps};
 use crate::term::{CType, Term};
-
-/// Of a loop with so many turns the verifier follows no more than it must.
-const MANY: u32 = 32;
 
 /// Where the next byte of a header goes.
 const HERE: &str = "core->out + CARRICK_BEGIN + carrick_at(CARRICK_READ(core->at), CARRICK_HEADER_MAX)";
@@ -84,22 +82,14 @@ impl Dialect for Kernel {
         e.raise_in_kernel(event, name, local);
     }
 
-    fn generate(
-        &self,
-        e: &mut Emitter<'_>,
-        name: &str,
-        bp: &str,
-        rules: u64,
-        sent: Option<LocalId>,
-        queue: &str,
-    ) {
+    fn generate(&self, e: &mut Emitter<'_>, call: [&str; 2], sent: Option<LocalId>) {
         let mut number = 0;
         if let Some((sent, Ty::Event(event))) = sent.map(|local| (local, e.local_type(local))) {
             let (member, value) = (&e.p.events[event.index()].name, e.local(sent));
             number = event.0 + 1;
             e.w.line(format!("core->bringing.event.{member}_ = {value};"));
         }
-        e.w.line(format!("(void){name}_generate(core, &{bp}, {rules}u, {number}u{queue});"));
+        e.w.line(format!("(void){}, {number}u{}", call[0], call[1]));
     }
 
     fn capacity(&self, e: &Emitter<'_>, ctx: &ContextDef) -> String {

@@ -10,7 +10,7 @@ use super::depth::turns_of;
 use crate::Emitter;
 
 /// Of a loop with so many turns the verifier follows no more than it must.
-const MANY: u32 = 32;
+pub(super) const MANY: u32 = 32;
 
 /// The locals of a function that a loop's body uses and that live longer than it.
 fn crossing(stmt: &Stmt, body: &ir::Block) -> BTreeSet<LocalId> {

@@ -149,24 +149,27 @@ impl Emitter<'_> {
         self.rules_of(bp).any(|rule| fold(self.p, &rule.when, &|_| None) != Some(0))
     }
 
-    /// The newest entry of a context, for coalescing rules.
+    /// The newest entry of a context, for coalescing rules: in a block it is not held.
     fn newest_in_kernel(&mut self) {
         if !self.coalesces() {
             return;
         }
         self.newest_at();
-        let entry = self.names.own("entry");
-        if self.blocks {
-            return self.newest_in_blocks();
-        }
-        self.w.line("/* The newest entry of a context if it waits whole, and brings nothing: that of the frame, or one that is held. */");
+        let [entry, queued] = ["entry", "queued_entry"].map(|name| self.names.own(name));
+        let (or, at, frame) = match self.blocks {
+            true => ("", "(uint32_t)at", "NULL"),
+            false => (": that of the frame, or one that is held", "at", "core->alone ? &core->entry : NULL"),
+        };
+        self.w
+            .line(format!("/* The newest entry of a context if it waits whole, and brings nothing{or}. */"));
         self.open_on_core(&format!("CARRICK_INLINE struct {entry} *"), "newest", ", uint64_t handle");
         self.w.line(format!("const uint64_t *newest = {}(core, handle);", self.names.own("newest_at")));
         self.w.line("uint64_t at = newest ? *newest : 0;");
-        self.w.line(format!(
-            "struct {entry} *e = at ? {}(at - 1) : core->alone ? &core->entry : NULL;",
-            self.names.own("queued_entry")
-        ));
+        self.w.line(format!("struct {entry} *e = at ? {queued}({at} - 1) : {frame};"));
+        if self.blocks {
+            let waits = "e && e->waits && e->handle == handle && !e->done && !e->sent";
+            return self.w.end_with(format!("return {waits} ? e : NULL;"));
+        }
         self.w.line("if (e && handle && e->handle == handle && !e->done && !e->sent)\n    return e;");
         self.w.line("if (e && at)\n    carrick_release(&e->held);");
         self.w.end_with("return NULL;");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What each processor has, the maps, and contexts.
 
-use carrick_ir::{self as ir, ContextDef, CtxId, IdId, Instr, StmtKind, fold, walk};
+use carrick_ir::{self as ir, ContextDef, CtxId, IdId, fold, uses};
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
@@ -283,17 +283,7 @@ impl Emitter<'_> {
     }
 
     fn uses_timers(&self) -> bool {
-        let mut found = false;
-        for function in &self.p.functions {
-            walk::statements(&function.body, &mut |stmt| {
-                found |= matches!(
-                    stmt.kind,
-                    StmtKind::Instr(
-                        Instr::TimerStart { .. } | Instr::TimerRestart { .. } | Instr::TimerStop { .. }
-                    )
-                );
-            });
-        }
-        found
+        let used = uses::instructions(self.p);
+        ["timer_start", "timer_restart", "timer_stop"].iter().any(|timer| used.contains(timer))
     }
 }
