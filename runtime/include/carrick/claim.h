@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program claims of itself: checked in builds with CARRICK_CLAIMS or CARRICK_TRACE defined. */
+/*
+ * What only some builds do: they check what a program claims of itself (with CARRICK_CLAIMS or CARRICK_TRACE defined),
+ * and write records of its instructions (with CARRICK_TRACE). CARRICK_REPORT, which each target has, writes a record.
+ */
 #ifndef CARRICK_CLAIM_H
 #define CARRICK_CLAIM_H
+
+#ifdef CARRICK_TRACE
+#define CARRICK_TRACED 1
+#else
+#define CARRICK_TRACED 0
+#endif
+
+#define CARRICK_TELL(core, kind, number, ...)                                                                          \
+    do {                                                                                                               \
+        if (CARRICK_TRACED)                                                                                            \
+            CARRICK_REPORT(core, kind, number, __VA_ARGS__);                                                           \
+    } while (0)
 
 #if defined(CARRICK_TRACE) && !defined(CARRICK_CLAIMS)
 #define CARRICK_CLAIMS

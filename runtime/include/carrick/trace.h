@@ -3,14 +3,9 @@
 #ifndef CARRICK_TRACE_H
 #define CARRICK_TRACE_H
 
+#include "carrick/claim.h"
 #include "carrick/unit.h"
 #include "carrick/wnd.h"
-
-#ifdef CARRICK_TRACE
-#define CARRICK_TRACED 1
-#else
-#define CARRICK_TRACED 0
-#endif
 
 /* Writes a record of these words, in traced builds. */
 #define CARRICK_REPORT(core, kind, number, ...)                                                                        \
@@ -19,13 +14,6 @@
             const uint64_t words__[] = {__VA_ARGS__};                                                                  \
             (core)->trace((core)->trace_user, kind, number, words__, sizeof words__ / sizeof(uint64_t));               \
         }                                                                                                              \
-    } while (0)
-
-/* The same, in a build that traces. */
-#define CARRICK_TELL(core, kind, number, ...)                                                                          \
-    do {                                                                                                               \
-        if (CARRICK_TRACED)                                                                                            \
-            CARRICK_REPORT(core, kind, number, __VA_ARGS__);                                                           \
     } while (0)
 
 #ifdef CARRICK_TRACE

@@ -21,11 +21,6 @@
 #include "carrick/words.h"
 
 /* As in carrick/trace.h of the runtime: records of a trace, and requests that are complete, are reports. */
-#ifdef CARRICK_TRACE
-#define CARRICK_TRACED 1
-#else
-#define CARRICK_TRACED 0
-#endif
 #define CARRICK_RECORD_BEGINS(core)                                                                                    \
     struct carrick_report *r = &(core)->report;                                                                        \
     r->count = 0
@@ -40,11 +35,6 @@
         memcpy(r->words, words__, sizeof words__);                                                                     \
         r->count = sizeof words__ / sizeof(uint64_t);                                                                  \
         CARRICK_RECORD_ENDS(core, what, of);                                                                           \
-    } while (0)
-#define CARRICK_TELL(core, what, of, ...)                                                                              \
-    do {                                                                                                               \
-        if (CARRICK_TRACED)                                                                                            \
-            CARRICK_REPORT(core, what, of, __VA_ARGS__);                                                               \
     } while (0)
 
 /* Where claims are not checked, nothing of them is left: no calls of functions that are verified apart. */
