@@ -16,7 +16,7 @@ use aya::maps::{Map, MapData};
 use aya::programs::{Xdp, loaded_programs};
 
 use crate::device::{self, Device};
-use crate::load_error::{failed, refused_maps, refused_program};
+use crate::load_error::{failed, refused_maps, refused_program, verified};
 use crate::maps::{self, fd, number};
 use crate::traffic::Traffic;
 use crate::{LoadError, pins};
@@ -120,7 +120,7 @@ impl Dispatcher {
         let program = ebpf.program_mut("dispatch").and_then(|program| <&mut Xdp>::try_from(program).ok());
         let program =
             program.ok_or_else(|| LoadError::Failed(format!("{} is no dispatcher", path.display())))?;
-        program.load().map_err(refused_program)?;
+        verified(|| program.load()).map_err(refused_program)?;
         let own = program.fd().map_err(refused_program)?.as_fd().try_clone_to_owned();
         let map = |name: &str| match ebpf.map(name)? {
             Map::ProgramArray(data) | Map::Array(data) | Map::XskMap(data) => {

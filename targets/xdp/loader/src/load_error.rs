@@ -103,6 +103,22 @@ pub(crate) fn refused_program(error: ProgramError) -> LoadError {
     }
 }
 
+/// How often a program is given to the verifier: it gives up when a signal arrives for this process, even one that only stops
+/// the process for a while.
+const ATTEMPTS: u32 = 5;
+
+/// Repeats a load that a signal has ended.
+pub(crate) fn verified(mut load: impl FnMut() -> Result<(), ProgramError>) -> Result<(), ProgramError> {
+    for _ in 1..ATTEMPTS {
+        match load() {
+            Err(ProgramError::LoadError { io_error, .. }) if io_error.kind() == io::ErrorKind::WouldBlock => {
+            }
+            done => return done,
+        }
+    }
+    load()
+}
+
 /// The verifier ends with why, and then with what it has cost. It shows the line of each instruction as `; text @ file:line`.
 fn rejected(log: &str) -> LoadError {
     let lines: Vec<&str> = log.lines().collect();
@@ -117,6 +133,8 @@ fn rejected(log: &str) -> LoadError {
 
 #[cfg(test)]
 mod tests {
+    use aya_obj::VerifierLog;
+
     use super::*;
 
     const LOG: &str = "0: R1=ctx() R10=fp0
@@ -125,6 +143,24 @@ mod tests {
 R1 invalid mem access 'scalar'
 processed 8 insns (limit 1000000) max_states_per_insn 0
 ";
+
+    /// What the kernel says, with the verifier's log.
+    fn ended(kind: io::ErrorKind) -> ProgramError {
+        ProgramError::LoadError { io_error: kind.into(), verifier_log: VerifierLog::new(LOG.into()) }
+    }
+
+    #[test]
+    fn a_signal_during_verification_is_no_rejection() {
+        for (kind, expected) in [(io::ErrorKind::WouldBlock, ATTEMPTS), (io::ErrorKind::InvalidInput, 1)] {
+            let mut attempts = 0;
+            let load = || {
+                attempts += 1;
+                Err(ended(kind))
+            };
+            assert!(verified(load).is_err());
+            assert_eq!(attempts, expected, "{kind}");
+        }
+    }
 
     #[test]
     fn a_rejection_names_the_line_of_the_program() {

@@ -14,7 +14,7 @@ use carrick_ir::{NetLayer, Program};
 use crate::device::Device;
 use crate::layout::{INGRESS, word};
 use crate::link::{Entry, Link};
-use crate::load_error::{failed, refused_maps, refused_program, told};
+use crate::load_error::{failed, refused_maps, refused_program, told, verified};
 use crate::map_sizing::{fits, room};
 use crate::maps::{self, fd};
 use crate::needs;
@@ -63,7 +63,7 @@ impl Object {
         let mut programs = BTreeMap::new();
         for (name, program) in ebpf.programs_mut() {
             let program = <&mut Xdp>::try_from(program).map_err(refused_program)?;
-            program.load().map_err(refused_program)?;
+            verified(|| program.load()).map_err(refused_program)?;
             let fd = program.fd().map_err(refused_program)?.as_fd().try_clone_to_owned();
             programs.insert(name.to_owned(), fd.map_err(|e| LoadError::Failed(e.to_string()))?);
         }
