@@ -18,6 +18,7 @@ pub(crate) const WORK: u32 = 3;
 
 /// Most entries of the blueprint queue.
 pub(crate) const QUEUE: u32 = 1024;
+
 /// A program in its executable form, for one configuration.
 #[derive(Debug)]
 pub(crate) struct Linked {
