@@ -4,13 +4,24 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use carrick_doc::{Requirement, page};
 use carrick_driver::compile_file;
 use carrick_tests::build::root;
 
-/// Programs that check, with their pages.
-fn pages() -> Vec<(PathBuf, String)> {
+/// Programs that check, with their pages; made once for all tests.
+fn pages() -> &'static [(PathBuf, String)] {
+    static MADE: OnceLock<Vec<(PathBuf, String)>> = OnceLock::new();
+    MADE.get_or_init(make_pages)
+}
+
+/// The page of the program in the file of this name.
+fn page_of(name: &str) -> &'static (PathBuf, String) {
+    pages().iter().find(|(path, _)| path.ends_with(name)).expect("it is there")
+}
+
+fn make_pages() -> Vec<(PathBuf, String)> {
     let mut places = vec![root().join("protocols"), root().join("tests/programs")];
     let mut found = Vec::new();
     while let Some(place) = places.pop() {
@@ -57,21 +68,21 @@ fn values<'a>(html: &'a str, attribute: &str) -> BTreeSet<&'a str> {
 #[test]
 fn tags_close_and_links_lead_somewhere() {
     for (path, html) in pages() {
-        assert_eq!(left_open(&html), Vec::<&str>::new(), "{}", path.display());
-        let anchors = values(&html, "id");
-        for link in values(&html, "href") {
+        assert_eq!(left_open(html), Vec::<&str>::new(), "{}", path.display());
+        let anchors = values(html, "id");
+        for link in values(html, "href") {
             let anchor = link.strip_prefix('#').expect("nothing is outside of the page");
             assert!(anchors.contains(anchor), "{}: {link} leads nowhere", path.display());
         }
-        assert!(!html.contains("<script") && values(&html, "src").is_empty(), "it needs nothing else");
+        assert!(!html.contains("<script") && values(html, "src").is_empty(), "it needs nothing else");
     }
 }
 
 #[test]
 fn all_that_a_program_declares_is_there() {
-    let (path, html) = pages().into_iter().find(|(p, _)| p.ends_with("headers.mtp")).expect("it is there");
-    let program = compile_file(&path).expect("readable").program.expect("right");
-    let ids = values(&html, "id");
+    let (path, html) = page_of("headers.mtp");
+    let program = compile_file(path).expect("readable").program.expect("right");
+    let ids = values(html, "id");
     for name in program.blueprints.iter().map(|b| format!("packet-{}", b.name)) {
         assert!(ids.contains(name.as_str()), "{name}");
     }
@@ -87,8 +98,8 @@ fn all_that_a_program_declares_is_there() {
 
 #[test]
 fn machines_are_drawn_with_all_their_ways() {
-    let (path, html) = pages().into_iter().find(|(p, _)| p.ends_with("machine.mtp")).expect("it is there");
-    let program = compile_file(&path).expect("readable").program.expect("right");
+    let (path, html) = page_of("machine.mtp");
+    let program = compile_file(path).expect("readable").program.expect("right");
     assert_eq!(program.machines.len(), 2);
     for machine in &program.machines {
         assert!(html.contains(&format!("aria-label=\"the states of {}\"", machine.name)));
@@ -107,7 +118,7 @@ fn machines_are_drawn_with_all_their_ways() {
 
 #[test]
 fn where_a_program_runs_is_told() {
-    let (_, html) = pages().into_iter().find(|(p, _)| p.ends_with("in_network.mtp")).expect("it is there");
+    let (_, html) = page_of("in_network.mtp");
     assert!(html.contains(
         "a transport program in the network, between the interfaces of a node; it keeps at most uint64(kept) packets"
     ));
@@ -116,8 +127,8 @@ fn where_a_program_runs_is_told() {
 
 #[test]
 fn requirements_are_told_and_nothing_in_them_is_taken_for_a_tag() {
-    let (path, _) = pages().into_iter().find(|(p, _)| p.ends_with("least.mtp")).expect("it is there");
-    let program = compile_file(&path).expect("readable").program.expect("right");
+    let (path, _) = page_of("least.mtp");
+    let program = compile_file(path).expect("readable").program.expect("right");
     let requirement = |id: &str, status: &str| Requirement {
         id: id.to_owned(),
         status: status.to_owned(),

@@ -269,9 +269,9 @@ fn without_visibility(code: &str) -> &str {
     rest.strip_prefix('(').and_then(|places| places.split_once(')')).map_or(rest, |(_, rest)| rest)
 }
 
-/// Whether the name stands in the text, as a whole word.
-fn has_word(text: &str, name: &str) -> bool {
-    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|word| word == name)
+/// The names in a text, as whole words.
+fn words(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect()
 }
 
 /// The texts of all files with this ending below a folder.
@@ -281,18 +281,23 @@ fn texts(folder: &Path, ending: &str) -> String {
 }
 
 /// What is wrong with a requirement, if something is.
-fn wrong_requirement(requirement: &toml::Table, folder: &Path, program: &str, tests: &str) -> Option<String> {
+fn wrong_requirement(
+    requirement: &toml::Table,
+    folder: &Path,
+    program: &BTreeSet<&str>,
+    tests: &BTreeSet<&str>,
+) -> Option<String> {
     let field = |name: &str| requirement.get(name).and_then(|v| v.as_str()).unwrap_or_default();
     let (place, test) = (field("where"), field("test"));
     let is_script = folder.join("tests").join(test).with_extension("script").is_file();
-    let is_test = test.split("::").all(|part| has_word(tests, part));
+    let is_test = test.split("::").all(|part| tests.contains(part));
     if field("section").is_empty() || field("text").is_empty() {
         Some("it lacks its section or text".into())
     } else if !["met", "not yet", "not applicable"].contains(&field("status")) {
         Some("its status is none".into())
     } else if field("status") != "met" {
         (!place.is_empty() || !test.is_empty()).then(|| "it is not met, and names what meets it".into())
-    } else if !has_word(program, place) {
+    } else if !program.contains(place) {
         Some(format!("nothing of the program is called `{place}`"))
     } else {
         (!is_script && !is_test).then(|| format!("there is no test `{test}`"))
@@ -302,12 +307,14 @@ fn wrong_requirement(requirement: &toml::Table, folder: &Path, program: &str, te
 #[test]
 fn requirements_name_what_meets_them() {
     let tests = texts(&root().join("tests/tests"), "rs");
+    let tests = words(&tests);
     let mut wrong = Vec::new();
     for folder in fs::read_dir(root().join("protocols")).expect("protocols/").flatten() {
         let folder = folder.path();
         let Ok(text) = fs::read_to_string(folder.join("requirements.toml")) else { continue };
         let table: toml::Table = text.parse().expect("well-formed TOML");
         let program = texts(&folder, "mtp");
+        let program = words(&program);
         let requirements = table["requirement"].as_array().expect("a list");
         let ids: Vec<&str> = requirements.iter().map(|r| r["id"].as_str().expect("a string")).collect();
         for (at, requirement) in requirements.iter().enumerate() {
