@@ -33,7 +33,7 @@ pub fn make(dir: &Path, goals: &[&str], tracing: Tracing) -> Result<(), Failure>
         command.env("CC", compiler());
     }
     if tracing == Tracing::On {
-        command.arg("CFLAGS=-O2 -g -DCARRICK_TRACE=1");
+        command.arg("CFLAGS=-O2 -g1 -DCARRICK_TRACE=1");
     }
     run(&mut command, "build")
 }
