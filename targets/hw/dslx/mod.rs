@@ -302,7 +302,7 @@ impl Emitter<'_> {
         format!(
             "// The chain of `{own}`.\n\
              pub fn {name}(found: u1, {given}, c: {c}, timers: Timer[TIMERS], env: Env) -> ({c}, Issued) {{\n{begin}    \
-             let io = Issued {{ timers: timers, ran: ran, ..zero!<Issued>() }};\n    \
+             let io = Issued {{ timers: timers, starts: earlier(timers), ran: ran, ..zero!<Issued>() }};\n    \
              let (c, io) = if {runs} {{\n{present}    }} else {{\n{absent}    }};\n    \
              (c, scheduled(found, env, io))\n}}\n\n"
         )

@@ -20,7 +20,8 @@ const BRANCHES: u32 = 3;
 type Vars = BTreeSet<Var>;
 
 impl Emitter<'_> {
-    /// Writes statements in a row; `wanted`: the variables that whoever is behind them needs. What follows a statement that may
+    /// Writes statements in a row; `wanted`: the variables that whoever is behind them needs. What follows a branch that ends the
+    /// block is its other arm, so that no value of one arm is on the path of the other. What follows another statement that may
     /// end the block is guarded in a block of its own: blocks that nest deeply take XLS very long.
     pub fn statements(&mut self, stmts: &[Stmt], wanted: &Vars, body: &mut Body<'_>) -> Emitted<()> {
         let stmts = flattened(stmts);
@@ -28,8 +29,12 @@ impl Emitter<'_> {
         let mut flags = Vars::new();
         let mut branches = 0;
         while !rest.is_empty() {
-            if branches == BRANCHES {
+            let alternative = alternative(rest);
+            if branches == BRANCHES || (alternative.is_some() && !flags.is_empty()) {
                 return self.remainder(rest, &flags, wanted, body);
+            }
+            if let Some((cond, [then, otherwise], loc)) = alternative {
+                return self.branch("", cond, [&then, &otherwise], wanted, loc, body);
             }
             let ending = rest.iter().position(|stmt| !self.ends(stmt).is_empty());
             let branch = rest.iter().position(|stmt| walk::children(stmt).next().is_some());
@@ -519,9 +524,26 @@ impl Emitter<'_> {
 
 /// Whether no path leads out of a block to what follows it.
 fn always_ends(block: &Block) -> bool {
-    block.stmts.last().is_some_and(|last| {
-        matches!(last.kind, StmtKind::Return(_) | StmtKind::Stop | StmtKind::Break | StmtKind::Continue)
+    block.stmts.last().is_some_and(|last| match &last.kind {
+        StmtKind::Return(_) | StmtKind::Stop | StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::If { then, otherwise, .. } => always_ends(then) && always_ends(otherwise),
+        StmtKind::Block(inner) => always_ends(inner),
+        _ => false,
     })
+}
+
+/// A branch at the beginning of a row one of whose arms ends it, with what follows in the other arm.
+fn alternative(stmts: &[Stmt]) -> Option<(&Expr, [Block; 2], Loc)> {
+    let (first, rest) = stmts.split_first()?;
+    let StmtKind::If { cond, then, otherwise } = &first.kind else { return None };
+    let with_rest = |arm: &Block| Block { stmts: arm.stmts.iter().chain(rest).cloned().collect() };
+    let arms = match (always_ends(then), always_ends(otherwise)) {
+        _ if rest.is_empty() => return None,
+        (true, _) => [then.clone(), with_rest(otherwise)],
+        (false, true) => [with_rest(then), otherwise.clone()],
+        (false, false) => return None,
+    };
+    Some((cond, arms, first.loc))
 }
 
 fn flag(var: Var, needed: &Vars, loc: Loc, body: &mut Body<'_>) {
