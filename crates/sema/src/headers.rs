@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
     }
 
     fn blueprint(&mut self, doc: String, name: &Ident, over: Option<&Ident>, fields: &'a [Field]) {
-        if let Some(over) = over {
+        if let Some(over) = over.filter(|over| !self.is_of_either_version(over)) {
             self.lookup("network header", over, |d| (d == Def::NetHeader).then_some(()));
         }
         let mut bp = ir::BlueprintDef {
@@ -96,6 +96,12 @@ impl<'a> Checker<'a> {
         let parts: u32 = bp.parts.iter().map(|part| bp.part_len(part)).sum();
         bp.max_header_len = bp.fixed_len + parts + bp.options.map_or(0, |list| self.longest_options(list));
         self.program.blueprints.push(bp);
+    }
+
+    /// `inet` in a program that is fixed to one version: programs of both kinds import such blueprints.
+    fn is_of_either_version(&self, over: &Ident) -> bool {
+        let fixed = |name: &str| matches!(self.env.names.get(name), Some((Def::NetHeader, _)));
+        over.name == "inet" && ["ipv4", "ipv6"].into_iter().any(fixed)
     }
 
     /// The type of a field on the wire; `uint8` for one that has none.
