@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A debugger stops in the program, not in the C that was made of it.
 
+use std::path::PathBuf;
 use std::process::Command;
 
-use carrick_tests::build::{host, root};
+use carrick_tests::build::{carrick, root, target_dir};
 use carrick_tests::net::{lacks, skip};
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
@@ -19,13 +20,26 @@ fn line_of(statement: &str) -> usize {
     number
 }
 
+/// Both ends in one process, with debug information of variables, whatever other tests compile with.
+fn bench() -> PathBuf {
+    let dir = target_dir().join("tests-debugger");
+    let built = Command::new(carrick())
+        .args(["build", PROGRAM, "--target", "native", "-o"])
+        .arg(&dir)
+        .env("CFLAGS", "-O2 -g")
+        .current_dir(root())
+        .output()
+        .expect("carrick runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    dir.join("tcp-bench")
+}
+
 #[test]
 fn gdb_stops_on_a_line_of_the_program() {
     if lacks("gdb") {
         return;
     }
-    // Both ends in one process, beside the host.
-    let bench = host(PROGRAM).with_file_name("tcp-bench");
+    let bench = bench();
     let line = line_of("if (n == 0) return;");
     let said = Command::new("gdb")
         .args([

@@ -86,7 +86,7 @@ CARRICK_INLINE int CARRICK_OWN(leave)(struct xdp_md *ctx, struct CARRICK_OWN(cor
 /* The host has to watch timers that were started. It may sleep, and what has to be done would come too late. */
 CARRICK_INLINE void CARRICK_OWN(call_host)(struct CARRICK_OWN(core) * core) {
     struct carrick_shared *shared = CARRICK_OWN(shared)();
-    carrick_timers_told(&core->timers, shared, core->now);
+    carrick_timers_told(&core->timers, shared, core->clock);
     if (!core->device || !shared || !carrick_calls(shared))
         return;
     core->report.kind = CARRICK_REPORT_CALL;

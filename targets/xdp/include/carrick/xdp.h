@@ -227,16 +227,19 @@ CARRICK_INLINE void carrick_timer_begin(struct carrick_timer *t, struct carrick_
         begun->soonest = deadline;
 }
 
-/* Before `earliest` nobody looks at all timers. So long (ns) before it, what is written now will be seen. */
+/* Nobody looks at all timers before `earliest`. So long (ns) before that, what was written will have been seen. */
 #define CARRICK_SEEN_BY_THEN UINT64_C(1000000)
 
 /* Tells the host of timers that were started, once for all of them. Who looks at all timers either sees them, or has
- * taken `earliest` away before it is looked at here. */
+ * taken `earliest` away before it is looked at here. `clock`: the time + 1, where the loader makes it. */
 CARRICK_INLINE void carrick_timers_told(struct carrick_timers_begun *begun, struct carrick_shared *shared,
-                                        uint64_t now) {
-    uint64_t soonest = begun->soonest, earliest = shared ? CARRICK_READ(shared->earliest) : 0;
+                                        uint64_t clock) {
+    uint64_t soonest = begun->soonest;
+    if (!shared || soonest == 0)
+        return;
     begun->soonest = 0;
-    if (!shared || soonest == 0 || (earliest > now + CARRICK_SEEN_BY_THEN && earliest <= soonest))
+    uint64_t now = clock ? clock - 1 : bpf_ktime_get_ns(), earliest = CARRICK_READ(shared->earliest);
+    if (earliest > now + CARRICK_SEEN_BY_THEN && earliest <= soonest)
         return;
     (void)__sync_lock_test_and_set(&begun->soonest, 0);
     carrick_lower(&shared->earliest, soonest);
