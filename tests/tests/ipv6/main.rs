@@ -33,9 +33,10 @@ fn over_ipv6(path: &Path) -> Option<Arc<Program>> {
     Some(program)
 }
 
+/// Those of ends.
 fn programs() -> Vec<(PathBuf, Arc<Program>)> {
-    let all = protocols().into_iter();
-    all.filter_map(|path| over_ipv6(&path).map(|program| (path, program))).collect()
+    let all = protocols().into_iter().filter_map(|path| over_ipv6(&path).map(|program| (path, program)));
+    all.filter(|(_, program)| program.in_network.is_none()).collect()
 }
 
 /// `CARRICK_SEEDS` is how many seeds there are.
