@@ -34,6 +34,11 @@ fn returned(function: &Function) -> Option<LocalId> {
     (id.0 >= function.params && all.iter().all(|other| *other == Some(id))).then_some(id)
 }
 
+/// Whether it is this one. Of most locals their type says that they are not.
+fn is_returned(function: &Function, id: LocalId) -> bool {
+    function.locals[id.index()].ty == function.ret && returned(function) == Some(id)
+}
+
 /// The local that a value is.
 fn of_local(value: &ir::Expr) -> Option<LocalId> {
     match &value.kind {
@@ -50,9 +55,9 @@ impl<'p> Emitter<'p> {
 
     /// Two locals of one name have different members.
     pub(crate) fn frame_member(&self, id: LocalId) -> String {
-        match self.function.and_then(returned) {
-            Some(at) if at == id => "f__->ret__".into(),
-            _ => format!("f__->{}_{}", self.c_name(id), id.0),
+        match self.function.is_some_and(|function| is_returned(function, id)) {
+            true => "f__->ret__".into(),
+            false => format!("f__->{}_{}", self.c_name(id), id.0),
         }
     }
 
@@ -71,7 +76,7 @@ impl<'p> Emitter<'p> {
             self.w.open(format!("struct {} {{", self.frame_name(function)));
             for (number, local) in function.locals.iter().enumerate() {
                 let id = LocalId(number as u32);
-                if is_own_record(function, id) && returned(function) != Some(id) {
+                if is_own_record(function, id) && !is_returned(function, id) {
                     let name = format!("{}_{number}", safe(&local.name));
                     self.w.line(format!("{};", self.names.declaration(&local.ty, &name)));
                 }
