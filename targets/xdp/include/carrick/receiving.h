@@ -13,20 +13,34 @@
 #ifdef CARRICK_BLOCK
 #define CARRICK_PLACES CARRICK_BLOCK
 
-/* The block of an byte, which is taken if there is none yet; NULL: nothing is to be had. */
-CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_octets)(CARRICK_MEMORY *m, uint64_t offset) {
+/* The place in the table of the block of a byte. */
+CARRICK_INLINE uint32_t *CARRICK_CONTEXT(rx_entry)(CARRICK_MEMORY *m, uint64_t offset) {
     uint64_t number = offset / CARRICK_BLOCK & (CARRICK_TABLE - 1);
     CARRICK_BARRIER_VAR(number);
-    uint32_t *entry = &m->blocks[carrick_at(number, CARRICK_TABLE)];
-    uint32_t block = *entry;
+    return &m->blocks[carrick_at(number, CARRICK_TABLE)];
+}
+
+/* The bytes of a block, its number + 1; NULL: it is none. */
+CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_block)(uint32_t block) {
+    block--;
+    struct CARRICK_CONTEXT(block) *found = bpf_map_lookup_elem(&CARRICK_BLOCKS_OF, &block);
+    return found ? found->octets : NULL;
+}
+
+/* The block of a byte; NULL: there is none. Also for who does not hold the instance. */
+CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_octets)(CARRICK_MEMORY *m, uint64_t offset) {
+    return CARRICK_CONTEXT(rx_block)(CARRICK_READ(*CARRICK_CONTEXT(rx_entry)(m, offset)));
+}
+
+/* The same; if there is none yet, it is taken. NULL: nothing is to be had. */
+CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_octets_to_fill)(CARRICK_MEMORY *m, uint64_t offset) {
+    uint32_t *entry = CARRICK_CONTEXT(rx_entry)(m, offset), block = *entry;
     if (!block) {
         if (bpf_map_pop_elem(&CARRICK_BLOCKS_FREE, &block))
             return NULL;
         *entry = ++block;
     }
-    block--;
-    struct CARRICK_CONTEXT(block) *found = bpf_map_lookup_elem(&CARRICK_BLOCKS_OF, &block);
-    return found ? found->octets : NULL;
+    return CARRICK_CONTEXT(rx_block)(block);
 }
 
 /* Bytes of a unit up to `to` are over; `all`: it holds nothing behind them. */
@@ -64,6 +78,10 @@ CARRICK_INLINE void CARRICK_CONTEXT(rx_grow)(struct carrick_rx *rx, uint64_t roo
 CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_octets)(CARRICK_MEMORY *m, CARRICK_UNUSED uint64_t offset) {
     return m->octets + CARRICK_RING_BEGIN;
 }
+
+CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_octets_to_fill)(CARRICK_MEMORY *m, uint64_t offset) {
+    return CARRICK_CONTEXT(rx_octets)(m, offset);
+}
 #endif
 
 /* Gives a unit room for `size` bytes, unless it holds more than that or the pool has less. */
@@ -100,7 +118,7 @@ CARRICK_INLINE void CARRICK_CONTEXT(rx_store)(struct carrick_copy *copy, CARRICK
     copy->left = len;
     for (uint32_t turn = 0; turn < CARRICK_PIECES && CARRICK_READ(copy->left) > 0; turn++) {
         uint64_t place = CARRICK_READ(copy->at) & (CARRICK_PLACES - 1);
-        uint8_t *octets = CARRICK_CONTEXT(rx_octets)(m, CARRICK_READ(copy->at));
+        uint8_t *octets = CARRICK_CONTEXT(rx_octets_to_fill)(m, CARRICK_READ(copy->at));
         uint64_t piece = carrick_copy_next(copy, CARRICK_PLACES - place, CARRICK_PIECE);
         CARRICK_BARRIER_VAR(place);
         if (!octets || place >= CARRICK_PLACES)

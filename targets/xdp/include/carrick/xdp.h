@@ -241,6 +241,7 @@ CARRICK_INLINE void carrick_timers_told(struct carrick_timers_begun *begun, stru
     uint64_t now = clock ? clock - 1 : bpf_ktime_get_ns(), earliest = CARRICK_READ(shared->earliest);
     if (earliest > now + CARRICK_SEEN_BY_THEN && earliest <= soonest)
         return;
+    /* Locked: the timers are seen before `earliest` is looked at. */
     (void)__sync_lock_test_and_set(&begun->soonest, 0);
     carrick_lower(&shared->earliest, soonest);
 }
