@@ -86,6 +86,9 @@ static void random_operations(uint64_t seed) {
             CHECK((first < 0) == (t == NULL));
             if (t)
                 CHECK(t->deadline == models[first].deadline);
+            uint64_t before = check_below(&rng, 2) ? CARRICK_NEVER : now + (uint64_t)random_delay(&rng);
+            bool sooner = t && t->deadline < before;
+            CHECK(carrick_wheel_deadline(&wheel, before) == (sooner ? t->deadline : CARRICK_NEVER));
             /* By wake_by, to the deadline, just before it, or anywhere. */
             uint32_t how = check_below(&rng, 4);
             if (how == 3) {

@@ -196,8 +196,8 @@ impl Emitter<'_> {
 
     fn readers(&mut self) {
         let core = self.names.own("core");
-        self.deadline_reader("next_deadline", "carrick_wheel_deadline");
-        self.deadline_reader("wake_by", "carrick_wheel_wake_by");
+        self.next_deadline();
+        self.wake_by();
         self.open_own(
             "static bool ",
             "next_completion",
@@ -217,20 +217,28 @@ impl Emitter<'_> {
         self.w.end_with(format!("return {live};"));
     }
 
-    /// When something is due by itself, as `of_timers` says it of the timers.
-    fn deadline_reader(&mut self, name: &str, of_timers: &str) {
+    fn next_deadline(&mut self) {
         let core = self.names.own("core");
-        self.open_own("static uint64_t ", name, "const struct carrick_core *opaque");
+        self.open_own("static uint64_t ", "next_deadline", "struct carrick_core *opaque, uint64_t before");
+        self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
+        if self.blocks {
+            self.w.line("uint64_t packet = carrick_sched_wakes(&core->sched, 0);");
+            self.w.line("if (packet > core->now && packet < before)");
+            self.w.line("    return carrick_min64(carrick_wheel_deadline(&core->wheel, packet), packet);");
+        }
+        self.w.end_with("return carrick_wheel_deadline(&core->wheel, before);");
+    }
+
+    fn wake_by(&mut self) {
+        let core = self.names.own("core");
+        self.open_own("static uint64_t ", "wake_by", "const struct carrick_core *opaque");
         self.w.line(format!("const struct {core} *core = (const struct {core} *)opaque;"));
         if self.blocks {
-            self.w.line(format!(
-                "uint64_t timer = {of_timers}(&core->wheel), packet = carrick_sched_wakes(&core->sched, 0);"
-            ));
-            self.w.line("return packet > core->now ? carrick_min64(timer, packet) : timer;");
+            self.w.line("uint64_t timer = carrick_wheel_wake_by(&core->wheel), packet = carrick_sched_wakes(&core->sched, 0);");
+            self.w.end_with("return packet > core->now ? carrick_min64(timer, packet) : timer;");
         } else {
-            self.w.line(format!("return {of_timers}(&core->wheel);"));
+            self.w.end_with("return carrick_wheel_wake_by(&core->wheel);");
         }
-        self.w.end();
     }
 
     fn bursts(&mut self) {

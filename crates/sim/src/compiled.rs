@@ -18,7 +18,7 @@ use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request}
 use crate::ip;
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 11;
+const ABI: u32 = 12;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
@@ -90,7 +90,7 @@ struct CProgram {
     tx_burst: *const c_void,
     call: unsafe extern "C" fn(*mut c_void, u32, *const CRequest, u64) -> i32,
     advance: unsafe extern "C" fn(*mut c_void, u64) -> i32,
-    next_deadline: unsafe extern "C" fn(*const c_void) -> u64,
+    next_deadline: unsafe extern "C" fn(*mut c_void, u64) -> u64,
     wake_by: *const c_void,
     next_completion: unsafe extern "C" fn(*mut c_void, *mut CCompletion) -> bool,
     counters: unsafe extern "C" fn(*const c_void) -> *const u64,
@@ -366,9 +366,9 @@ impl Core for Compiled {
         !out.is_empty()
     }
 
-    fn next_deadline(&self) -> Option<u64> {
+    fn next_deadline_before(&self, before: u64) -> Option<u64> {
         // SAFETY: the core is alive.
-        let deadline = unsafe { (self.program.table().next_deadline)(self.core) };
+        let deadline = unsafe { (self.program.table().next_deadline)(self.core, before) };
         (deadline != NEVER).then_some(deadline)
     }
 

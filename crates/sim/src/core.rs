@@ -38,7 +38,12 @@ pub trait Core {
     fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool;
 
     /// When the next timer is due, or a packet goes that waits for its moment only.
-    fn next_deadline(&self) -> Option<u64>;
+    fn next_deadline(&self) -> Option<u64> {
+        self.next_deadline_before(u64::MAX)
+    }
+
+    /// The same, if that is before `before`. Cheaper, since most events put timers off and bring none forward.
+    fn next_deadline_before(&self, before: u64) -> Option<u64>;
 
     /// The oldest completion.
     fn next_completion(&mut self) -> Option<Completion>;
@@ -66,4 +71,13 @@ pub trait Core {
     /// # Errors
     /// Why this core cannot do that.
     fn change(&mut self, change: &Function, handle: u64, now: u64) -> Result<Option<Record>, String>;
+}
+
+/// When to look at the timers of a core next, if that is earlier than `planned`, which it becomes.
+pub(crate) fn plan_earlier(core: &dyn Core, planned: &mut u64, now: u64) -> Option<u64> {
+    let at = core.next_deadline_before(*planned)?.max(now);
+    (at < *planned).then(|| {
+        *planned = at;
+        at
+    })
 }

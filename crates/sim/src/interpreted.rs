@@ -82,8 +82,8 @@ impl Core for Interpreted {
         self.0.tx(out, now)
     }
 
-    fn next_deadline(&self) -> Option<u64> {
-        self.0.next_deadline()
+    fn next_deadline_before(&self, before: u64) -> Option<u64> {
+        self.0.next_deadline().filter(|at| *at < before)
     }
 
     fn next_completion(&mut self) -> Option<Completion> {

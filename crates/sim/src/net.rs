@@ -5,7 +5,7 @@ use carrick_ir::NetLayer;
 
 use crate::app::{App, Ask};
 use crate::calls::{self, Calls};
-use crate::core::{Core, Record, Refused};
+use crate::core::{Core, Record, Refused, plan_earlier};
 use crate::event_queue::EventQueue;
 use crate::fabric::packets::Packets;
 use crate::icmp;
@@ -185,12 +185,8 @@ impl<'o> Net<'o> {
             }
         }
         let h = &mut self.hosts[host];
-        if let Some(deadline) = h.core.next_deadline() {
-            let deadline = deadline.max(self.now);
-            if deadline < h.timer_at {
-                h.timer_at = deadline;
-                self.plan(deadline, Happening::Timer { host });
-            }
+        if let Some(at) = plan_earlier(&*h.core, &mut h.timer_at, self.now) {
+            self.plan(at, Happening::Timer { host });
         }
     }
 

@@ -3,7 +3,7 @@
 
 use carrick_ir::ROUTE;
 
-use crate::core::Refused;
+use crate::core::{Refused, plan_earlier};
 use crate::fabric::packets::Label;
 use crate::link::Fate;
 use crate::middlebox::Middlebox;
@@ -36,12 +36,8 @@ impl Net<'_> {
         self.watch.trace_between(&mut *between.core, self.now);
         self.send_on(&mut between);
         while between.core.next_completion().is_some() {}
-        if let Some(deadline) = between.core.next_deadline() {
-            let deadline = deadline.max(self.now());
-            if deadline < between.timer_at {
-                between.timer_at = deadline;
-                self.plan(deadline, Happening::TimerBetween);
-            }
+        if let Some(at) = plan_earlier(&*between.core, &mut between.timer_at, self.now()) {
+            self.plan(at, Happening::TimerBetween);
         }
         self.between = Some(between);
     }

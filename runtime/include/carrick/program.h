@@ -15,7 +15,7 @@
 
 #include "carrick/instr.h"
 
-#define CARRICK_ABI   11u
+#define CARRICK_ABI   12u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -188,11 +188,11 @@ struct carrick_program {
     /* Fires the timers that are due: 0, or CARRICK_AGAIN if some are left because the blueprint queue is full. Events
      * that wait, of a program that schedules them, are handled here, in tx and in next_completion. */
     int (*advance)(struct carrick_core *core, uint64_t now);
-    /* When the next timer is due, or a packet goes that waits for its moment only (nanoseconds, exact), or
-     * CARRICK_NEVER. */
-    uint64_t (*next_deadline)(const struct carrick_core *core);
-    /* For a host that waits: next_deadline or earlier, found in constant time however many timers run. A host that
-     * calls `advance` then and finds nothing due asks again. */
+    /* For a host in virtual time: when the next timer is due, or a packet goes that waits for its moment only
+     * (nanoseconds, exact), if that is before `before`; CARRICK_NEVER if not. */
+    uint64_t (*next_deadline)(struct carrick_core *core, uint64_t before);
+    /* For a host in real time: the next deadline or earlier, found in constant time however many timers run. A host
+     * that calls `advance` then and finds nothing due asks again. */
     uint64_t (*wake_by)(const struct carrick_core *core);
     /* The oldest completion: true if there was one. */
     bool (*next_completion)(struct carrick_core *core, struct carrick_completion *out);

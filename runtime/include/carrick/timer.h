@@ -22,8 +22,9 @@ struct carrick_timer {
 };
 
 struct carrick_wheel {
-    uint64_t tick;  /* every running timer's tick is at least this */
-    uint64_t order; /* how many timers were started */
+    uint64_t tick;   /* every running timer's tick is at least this */
+    uint64_t order;  /* how many timers were started */
+    uint64_t sooner; /* no running timer is due before */
     uint64_t occupied[CARRICK_LEVELS];
     struct carrick_timer *buckets[CARRICK_LEVELS][64];
 };
@@ -46,6 +47,7 @@ static inline void carrick_wheel_place(struct carrick_wheel *w, struct carrick_t
         t->next->link = &t->next;
     *head = t;
     w->occupied[level] |= (uint64_t)1 << bucket;
+    w->sooner = carrick_min64(w->sooner, t->deadline);
 }
 
 static inline void carrick_timer_stop(struct carrick_wheel *w, struct carrick_timer *t) {
@@ -93,10 +95,14 @@ static inline struct carrick_timer *carrick_wheel_first(const struct carrick_whe
     return first;
 }
 
-/* When the first timer fires; CARRICK_NEVER if none runs. */
-static inline uint64_t carrick_wheel_deadline(const struct carrick_wheel *w) {
+/* When the first timer fires, if that is before `before`; CARRICK_NEVER if not. A host that asks before the time for
+ * which it has planned already rarely makes it walk over a bucket: most timers are put off, not brought forward. */
+static inline uint64_t carrick_wheel_deadline(struct carrick_wheel *w, uint64_t before) {
+    if (w->sooner >= before)
+        return CARRICK_NEVER;
     const struct carrick_timer *first = carrick_wheel_first(w);
-    return first ? first->deadline : CARRICK_NEVER;
+    w->sooner = first ? first->deadline : CARRICK_NEVER;
+    return w->sooner < before ? w->sooner : CARRICK_NEVER;
 }
 
 /* The first tick of a bucket. */

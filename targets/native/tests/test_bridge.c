@@ -87,7 +87,7 @@ static int advance(struct carrick_core *core, uint64_t now) {
     return 0;
 }
 
-static uint64_t deadline(const struct carrick_core *core) {
+static uint64_t wake_by(const struct carrick_core *core) {
     return core->due;
 }
 
@@ -109,8 +109,7 @@ static const struct carrick_program program = {.abi = CARRICK_ABI,
                                                .init = init,
                                                .tx = tx,
                                                .advance = advance,
-                                               .next_deadline = deadline,
-                                               .wake_by = deadline,
+                                               .wake_by = wake_by,
                                                .next_completion = no_completion,
                                                .counters = counters,
                                                .rx_on = rx_on,

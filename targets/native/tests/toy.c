@@ -157,7 +157,7 @@ static int toy_advance(struct carrick_core *core, uint64_t now) {
     return 0;
 }
 
-static uint64_t toy_deadline(const struct carrick_core *core) {
+static uint64_t toy_wake_by(const struct carrick_core *core) {
     return core->deadline;
 }
 
@@ -221,8 +221,7 @@ const struct carrick_program toy_program = {.abi = CARRICK_ABI,
                                             .tx_burst = toy_tx_burst,
                                             .call = toy_call,
                                             .advance = toy_advance,
-                                            .next_deadline = toy_deadline,
-                                            .wake_by = toy_deadline,
+                                            .wake_by = toy_wake_by,
                                             .next_completion = toy_completion,
                                             .counters = toy_counters,
                                             .open_contexts = toy_open,

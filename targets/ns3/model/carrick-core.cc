@@ -152,7 +152,7 @@ void CarrickCore::Pump() {
 
 // A timer that is planned is not cancelled when its time is put off: it then finds nothing due, and plans the next one.
 void CarrickCore::Plan() {
-    const uint64_t deadline = m_program.next_deadline(m_core);
+    const uint64_t deadline = m_program.next_deadline(m_core, m_timerAt);
     if (deadline == CARRICK_NEVER) {
         return;
     }

@@ -203,7 +203,7 @@ int carrick_kernel_advance(struct carrick_core *core, uint64_t now) {
     return 0;
 }
 
-uint64_t carrick_kernel_next_deadline(const struct carrick_core *core) {
+uint64_t carrick_kernel_wake_by(const struct carrick_core *core) {
     uint64_t first = core_watch(core);
     if (first == CARRICK_NEVER)
         return CARRICK_NEVER;

@@ -96,7 +96,7 @@ uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buff
                                  uint32_t count, uint64_t now);
 int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now);
 int carrick_kernel_advance(struct carrick_core *core, uint64_t now);
-uint64_t carrick_kernel_next_deadline(const struct carrick_core *core);
+uint64_t carrick_kernel_wake_by(const struct carrick_core *core);
 bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_completion *out);
 const uint64_t *carrick_kernel_counters(const struct carrick_core *core);
 uint32_t carrick_kernel_open_contexts(const struct carrick_core *core);

@@ -45,8 +45,7 @@ struct carrick_program_table carrick_program_table(void) {
     program->tx_burst = carrick_kernel_tx_burst;
     program->call = carrick_kernel_call;
     program->advance = carrick_kernel_advance;
-    program->next_deadline = carrick_kernel_next_deadline;
-    program->wake_by = carrick_kernel_next_deadline;
+    program->wake_by = carrick_kernel_wake_by;
     program->next_completion = carrick_kernel_next_completion;
     program->counters = carrick_kernel_counters;
     program->open_contexts = carrick_kernel_open_contexts;

@@ -215,8 +215,8 @@ impl Core for Both {
         true
     }
 
-    fn next_deadline(&self) -> Option<u64> {
-        self.reference.next_deadline()
+    fn next_deadline_before(&self, before: u64) -> Option<u64> {
+        self.reference.next_deadline_before(before)
     }
 
     fn next_completion(&mut self) -> Option<Completion> {

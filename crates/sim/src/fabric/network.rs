@@ -497,14 +497,15 @@ impl<'o> Network<'o> {
     pub(super) fn pump(&mut self, host: usize) {
         loop {
             self.work(host);
-            let Some(deadline) = self.hosts[host].core.next_deadline() else { return };
+            let Host { core, timer_at, .. } = &self.hosts[host];
+            let Some(deadline) = core.next_deadline_before((*timer_at).max(self.now + 1)) else { return };
             if deadline > self.now {
                 return self.plan_timer(host, deadline);
             }
             // Timers that are due run now; a packet whose moment has come leaves when the link is free.
             self.advance(host);
             self.work(host);
-            let still_due = self.hosts[host].core.next_deadline().is_some_and(|at| at <= self.now);
+            let still_due = self.hosts[host].core.next_deadline_before(self.now + 1).is_some();
             if still_due {
                 let port = &self.ports[self.uplinks[host] as usize];
                 if !port.awaited {

@@ -7,7 +7,7 @@ use super::host_apps::address;
 use super::network::{Happening, Network};
 use super::routes::PortId;
 use super::station::Entry;
-use crate::core::Refused;
+use crate::core::{Refused, plan_earlier};
 
 impl Network<'_> {
     /// Takes a packet to a program, and whatever that lets out to the end of its chain.
@@ -89,12 +89,8 @@ impl Network<'_> {
         }
         let now = self.now();
         let it = &mut self.stations.all[station as usize];
-        if let Some(deadline) = it.core.next_deadline() {
-            let deadline = deadline.max(now);
-            if deadline < it.timer_at {
-                it.timer_at = deadline;
-                self.plan(deadline, Happening::Station { station });
-            }
+        if let Some(at) = plan_earlier(&*it.core, &mut it.timer_at, now) {
+            self.plan(at, Happening::Station { station });
         }
     }
 

@@ -292,10 +292,10 @@ impl Core for KernelCore {
         })
     }
 
-    fn next_deadline(&self) -> Option<u64> {
+    fn next_deadline_before(&self, before: u64) -> Option<u64> {
         let timer = self.timers.first().map(|timer| timer.deadline);
         let packet = sure(self.object.leaves()).filter(|due| *due > self.now);
-        timer.into_iter().chain(packet).min()
+        timer.into_iter().chain(packet).min().filter(|at| *at < before)
     }
 
     fn next_completion(&mut self) -> Option<Completion> {
