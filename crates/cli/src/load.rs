@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use carrick_driver::targets::Against;
-use carrick_driver::{Choice, Failure, compile_for};
-use carrick_ir::Program;
+use carrick_driver::{Choice, Failure, Over, compile_for};
+use carrick_ir::{NetLayer, Program};
 
 use crate::args::Source;
 use crate::output;
@@ -19,6 +19,12 @@ pub fn load(source: &Source) -> Result<Arc<Program>, Failure> {
 /// The program in the file, with these features; its diagnostics go to standard error, and errors end the command.
 pub fn load_choice(file: &Path, choice: &Choice) -> Result<Arc<Program>, Failure> {
     load_for(file, choice, None)
+}
+
+/// What a program in the network is built with: the version of the Internet Protocol of the ends.
+pub fn choice_between(ends: &Program) -> Choice {
+    let over = if ends.net_header.layer == NetLayer::Ipv6 { Over::Ipv6 } else { Over::Ipv4 };
+    Choice { over, ..Choice::default() }
 }
 
 /// As [`load_choice`], for a target, if there is one.

@@ -209,7 +209,7 @@ fn what_cannot_be_done_over_ipv6_is_said() {
         (&["sim", saw, "--mtu", "576"], "the MTU is outside 1280 to 65535"),
         (
             &["sim", tcp, "--via", "tests/programs/in_network.mtp"],
-            "runs over ipv4, and the ends run over ipv6",
+            "the program runs over `ipv4` only",
         ),
         (&["sim", "protocols/rocev2/rocev2.mtp"], "the program runs over `ipv4` only"),
     ] {

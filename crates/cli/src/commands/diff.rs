@@ -34,8 +34,8 @@ struct Between {
 }
 
 impl Between {
-    fn of(args: &ViaArgs) -> Result<Option<Between>, Failure> {
-        let Some((program, params)) = args.program()? else { return Ok(None) };
+    fn of(args: &ViaArgs, ends: &Program) -> Result<Option<Between>, Failure> {
+        let Some((program, params)) = args.program(ends)? else { return Ok(None) };
         let library = compiled::shared_library(&program, Tracing::On)?;
         let compiled = CompiledProgram::load(&library.path, &program).map_err(Failure::Failed)?;
         Ok(Some(Between { program, engine: Engine::Compiled(compiled), params, _library: library }))
@@ -58,7 +58,7 @@ struct Found {
 pub fn run(args: &DiffArgs, targets: Targets) -> Result<ExitCode, Failure> {
     let program = load(&args.source)?;
     let cores = targets.find(&args.target)?.cores(&program, args.verbose)?;
-    let between = Between::of(&args.way)?;
+    let between = Between::of(&args.way, &program)?;
     let via = between.as_ref().map(Between::via);
     let mut found = Found::default();
     let bar = output::progress_bar(args.seeds, "comparing");

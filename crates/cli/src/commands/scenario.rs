@@ -8,7 +8,7 @@ use std::sync::Arc;
 use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
 use carrick_driver::compiled;
-use carrick_driver::{Choice, Failure, params, quantity};
+use carrick_driver::{Failure, params, quantity};
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::limits::{self, at_most};
@@ -17,7 +17,7 @@ use carrick_sim::scenario::Engine;
 use carrick_sim::{Faults, Scenario, Way};
 use clap::{Args, ValueEnum};
 
-use crate::load::load_choice;
+use crate::load::{choice_between, load_choice};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AppKind {
@@ -174,17 +174,22 @@ pub fn unseen(counters: &[u64], protocols: [u8; 2]) -> Option<String> {
 type WithParams = (Arc<Program>, Vec<u64>);
 
 impl ViaArgs {
-    /// The program, if one is wanted, and a value for each of its parameters.
-    pub fn program(&self) -> Result<Option<WithParams>, Failure> {
+    /// The program between these ends, if one is wanted, and a value for each of its parameters.
+    pub fn program(&self, ends: &Program) -> Result<Option<WithParams>, Failure> {
         let Some(file) = &self.via else { return Ok(None) };
-        let program = load_choice(file, &Choice::default())?;
+        let program = load_choice(file, &choice_between(ends))?;
         let params = params::values(&program, &self.via_set)?;
         Ok(Some((program, params)))
     }
 
-    /// The program and who runs it, if one is wanted.
-    pub fn between(&self, compiled: bool, tracing: Tracing) -> Result<Option<Between>, Failure> {
-        let Some((program, params)) = self.program()? else { return Ok(None) };
+    /// The program between these ends and who runs it, if one is wanted.
+    pub fn between(
+        &self,
+        ends: &Program,
+        compiled: bool,
+        tracing: Tracing,
+    ) -> Result<Option<Between>, Failure> {
+        let Some((program, params)) = self.program(ends)? else { return Ok(None) };
         let (engine, library) = engine(&program, compiled, tracing)?;
         Ok(Some(Between { program, engine, params, _library: library }))
     }

@@ -34,7 +34,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let tracing = !args.fast || args.trace.is_some();
     let wanted = if tracing { Tracing::On } else { Tracing::Off };
     let (engine, _library) = scenario::engine(&program, args.compiled, wanted)?;
-    let between = args.way.between(args.compiled, wanted)?;
+    let between = args.way.between(&program, args.compiled, wanted)?;
     let way = between.as_ref().map(Between::way);
     let manifest = Manifest::of(args, &program, between.as_ref().map(|b| &**b.program()))?;
     let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, &program, 0, &manifest.to_string()));

@@ -72,7 +72,7 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
             "a program --via stands between two hosts; in a --topology, place it with --at s0=PROGRAM".into(),
         ));
     }
-    let programs = Programs::of(fabric, &setup.topology, in_file, args.compiled.then_some(tracing))?;
+    let programs = Programs::of(program, fabric, &setup.topology, in_file, args.compiled.then_some(tracing))?;
     let shard = fabric.shard.map(|shard| format!("{shard} of {}", runs.total));
     let manifest = Manifest { shard, ..Manifest::of(args, program, programs.iter())? };
     let work = Work {

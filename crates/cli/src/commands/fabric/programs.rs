@@ -7,7 +7,7 @@ use std::sync::Arc;
 use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
 use carrick_driver::compiled;
-use carrick_driver::{Choice, Failure, params};
+use carrick_driver::{Failure, params};
 use carrick_ir::Program;
 use carrick_sim::Way;
 use carrick_sim::fabric::Placed;
@@ -18,7 +18,7 @@ use super::args::FabricArgs;
 use super::file::{At, no_node};
 use crate::commands::scenario::engine_of;
 use crate::commands::traced::nothing;
-use crate::load::load_choice;
+use crate::load::{choice_between, load_choice};
 
 /// A program at a node. The library must stay as long as its compiled core is used.
 struct Stationed {
@@ -38,6 +38,7 @@ impl Programs {
     /// # Errors
     /// [`Failure::Usage`] if there is no such node, program or parameter.
     pub fn of(
+        ends: &Program,
         args: &FabricArgs,
         topology: &Topology,
         in_file: Vec<At>,
@@ -47,7 +48,7 @@ impl Programs {
         let mut all = Vec::new();
         for At { at, file, set, .. } in in_file.into_iter().chain(named) {
             let node = topology.node(&at).ok_or_else(|| no_node(&at, topology))?;
-            let program = load_choice(&file, &Choice::default())?;
+            let program = load_choice(&file, &choice_between(ends))?;
             let library = compiled.map(|tracing| compiled::shared_library(&program, tracing)).transpose()?;
             all.push((Stationed { node, program, params: Vec::new(), library }, set));
         }

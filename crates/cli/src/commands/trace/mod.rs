@@ -21,6 +21,7 @@ use carrick_sim::watch::{Spec, Watch, line};
 
 use super::scenario::{self, Between};
 use crate::args::{HostName, TraceArgs};
+use crate::load::choice_between;
 use crate::output::{self, Format};
 use load_error::LoadError;
 
@@ -42,7 +43,7 @@ pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
         return session::run(args, asked, &settings).or_else(refuse);
     }
     let inside = match (args.host, &args.way.via) {
-        (Some(HostName::Via), Some(file)) => Some(open(file, &Choice::default())?),
+        (Some(HostName::Via), Some(file)) => Some(open(file, &choice_between(&asked.program))?),
         (Some(HostName::Via), None) => {
             return Err(Failure::Usage("--host via: say which program with --via PROGRAM".into()));
         }
@@ -62,7 +63,7 @@ pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
     }
     let scenario = args.scenario.scenario(program, &settings)?;
     let (engine, _library) = scenario::engine(program, args.compiled, Tracing::On)?;
-    let between = args.way.between(args.compiled, Tracing::On)?;
+    let between = args.way.between(program, args.compiled, Tracing::On)?;
     let way = between.as_ref().map(Between::way);
     let out = BufWriter::new(std::io::stdout().lock());
     let configs = match (&inside, &way) {

@@ -36,7 +36,7 @@ impl Observer for Ended {
 pub fn run(args: &TraceArgs, asked: Asked, settings: &[String]) -> Result<ExitCode, LoadError> {
     let program = asked.program.clone();
     let scenario = args.scenario.scenario(&program, settings)?;
-    let between = args.way.between(false, Tracing::Off)?;
+    let between = args.way.between(&program, false, Tracing::Off)?;
     let way = between.as_ref().map(Between::way);
     let quit = Rc::new(Cell::new(false));
     let stdin = std::io::stdin();
