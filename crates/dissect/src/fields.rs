@@ -60,6 +60,9 @@ pub fn declarations(emitter: &Emitter<'_>) -> String {
         quoted(&format!("{} (transport program)", p.name))
     ));
     w.line(format!("local PROTOCOL = {}", p.net_header.protocol));
+    if let Some(segments) = p.net_header.segments() {
+        w.line(format!("local SEGMENTS = {segments}"));
+    }
     w.line("");
     fields.named_values(&mut w);
     w.line("local f = {}");

@@ -17,19 +17,22 @@ const SHOW: &str = include_str!("lua/show.lua");
 pub enum Over {
     Ipv4,
     Ipv6,
+    /// the same, of a program that reads segment routing headers
+    Ipv6Routed,
     Ethernet,
     /// nothing that Wireshark knows
     Link,
 }
 
 impl Over {
-    const ALL: [Over; 4] = [Over::Ipv4, Over::Ipv6, Over::Ethernet, Over::Link];
+    const ALL: [Over; 5] = [Over::Ipv4, Over::Ipv6, Over::Ipv6Routed, Over::Ethernet, Over::Link];
 
     /// How Wireshark comes to show them.
     fn script(self) -> &'static str {
         match self {
             Over::Ipv4 => include_str!("lua/over_ipv4.lua"),
             Over::Ipv6 => include_str!("lua/over_ipv6.lua"),
+            Over::Ipv6Routed => include_str!("lua/over_ipv6_routed.lua"),
             Over::Ethernet => include_str!("lua/over_ethernet.lua"),
             Over::Link => include_str!("lua/over_link.lua"),
         }

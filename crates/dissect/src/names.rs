@@ -9,12 +9,13 @@ const KEYWORDS: [&str; 22] = [
 ];
 
 /// What a function of the script uses besides its own locals and the library.
-const OUTER: [&str; 27] = [
+const OUTER: [&str; 28] = [
     "Dissector",
     "DissectorTable",
     "Field",
     "Int64",
     "PROTOCOL",
+    "SEGMENTS",
     "Proto",
     "ProtoExpert",
     "ProtoField",
@@ -72,6 +73,11 @@ pub fn net_field(field: NetField) -> &'static str {
         NetField::Tos => "tos",
         NetField::PayloadLen => "payload_len",
         NetField::Interface => "interface",
+        NetField::Segments => "segments",
+        NetField::SegmentCount => "segment_count",
+        NetField::SegmentsLeft => "segments_left",
+        NetField::SegmentFlags => "segment_flags",
+        NetField::SegmentTag => "segment_tag",
     }
 }
 

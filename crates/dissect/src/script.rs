@@ -31,6 +31,7 @@ pub(crate) fn write(program: &Program, params: &[u64]) -> Result<String, String>
 fn over(program: &Program) -> Over {
     match program.net_header.layer {
         NetLayer::Ipv4 => Over::Ipv4,
+        NetLayer::Ipv6 if program.net_header.segments().is_some() => Over::Ipv6Routed,
         NetLayer::Ipv6 => Over::Ipv6,
         NetLayer::Link if program.makes_ethernet_frames() => Over::Ethernet,
         NetLayer::Link => Over::Link,

@@ -84,7 +84,7 @@ fn compile_table(path: &Path, choice: &Choice, target: Option<&Against>) -> Resu
     if let Some(target) = target {
         let text = text_of(&program);
         let tree = text.as_ref().map(|(assembled, choice)| features::configure(&assembled.tree, choice).tree);
-        found.extend(check_for(target, &program, tree.as_deref(), &sources).into_vec());
+        found.extend(check_for(target, &program, tree.as_ref(), &sources).into_vec());
     }
     let program = (!found.has_errors()).then(|| Arc::new(program));
     Ok(Compiled { file: path.display().to_string(), sources, diagnostics: found.into_vec(), program })

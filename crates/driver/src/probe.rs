@@ -50,7 +50,7 @@ pub fn open(path: &Path, choice: &Choice) -> Result<(Compiled, Option<Asked>), F
     let file = path.display().to_string();
     let (compiled, mut assembled, choice) = compile_with_text(path, choice)?;
     // What is asked is understood as if the chosen features were all that is written.
-    let tree = features::configure(&assembled.tree, &choice).tree.into_owned();
+    let tree = features::configure(&assembled.tree, &choice).tree;
     assembled.tree = tree;
     let asked = compiled.program.clone().map(|program| Asked { file, assembled, program });
     Ok((compiled, asked))

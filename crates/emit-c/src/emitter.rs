@@ -57,6 +57,11 @@ impl Emitter<'_> {
         self.p.net_header.layer == NetLayer::Ipv6
     }
 
+    /// Whether the program reads and writes segment routing headers.
+    pub fn routes(&self) -> bool {
+        self.p.net_header.segments().is_some()
+    }
+
     /// Whether packets have a network header.
     pub fn has_net(&self) -> bool {
         self.p.net_header.layer != NetLayer::Link

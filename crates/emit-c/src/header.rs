@@ -74,15 +74,31 @@ pub fn sum_of_fields(bp: &BlueprintDef, fields: Option<(u32, u32)>) -> String {
 impl Emitter<'_> {
     /// The network header in front of `header_len`, in a sum; in front of a packet's own header; less it.
     pub(crate) fn net_and(&self) -> String {
-        if self.has_net() { format!("{} + ", self.ip().header_len) } else { String::new() }
+        if self.has_net() { format!("{} + ", self.net_headers()) } else { String::new() }
     }
 
     pub(crate) fn plus_net(&self) -> String {
-        if self.has_net() { format!(" + {}", self.ip().header_len) } else { String::new() }
+        if self.has_net() { format!(" + {}", self.net_headers()) } else { String::new() }
     }
 
+    /// Less the longest one.
     pub(crate) fn less_net(&self) -> String {
-        if self.has_net() { format!(" - {}", self.ip().header_len) } else { String::new() }
+        let len = if self.routes() { "CARRICK_IP6_LONGEST" } else { self.ip().header_len };
+        if self.has_net() { format!(" - {len}") } else { String::new() }
+    }
+
+    /// Bytes of the network header of the packet that is made of `h`.
+    fn net_headers(&self) -> &'static str {
+        if self.routes() { "carrick_ip6_headers(&h->net__)" } else { self.ip().header_len }
+    }
+
+    /// Where a packet ends whose network header is `ip`, a pointer or a member with its dot.
+    pub(crate) fn last_destination(&self, ip: &str) -> String {
+        match (self.routes(), ip.strip_suffix("->"), ip.strip_suffix('.')) {
+            (true, Some(pointer), _) => format!("(*carrick_ip6_last({pointer}))"),
+            (true, _, Some(member)) => format!("(*carrick_ip6_last(&{member}))"),
+            _ => format!("{ip}dst"),
+        }
     }
 
     pub(crate) fn header_functions(&mut self) {
@@ -207,7 +223,8 @@ impl Emitter<'_> {
             };
             let sum = if pseudo {
                 let (pseudo_sum, ip) = (self.ip().pseudo, self.dialect.network());
-                format!("{pseudo_sum}({ip}src, {ip}dst, {ip}protocol, {len}) + {covered}")
+                let last = self.last_destination(ip);
+                format!("{pseudo_sum}({ip}src, {last}, {ip}protocol, {len}) + {covered}")
             } else {
                 covered
             };

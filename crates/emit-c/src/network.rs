@@ -143,7 +143,12 @@ impl Emitter<'_> {
         self.line(stmt, format!("{local} = {};", again.at));
         for field in &self.p.net_header.fields {
             let member = net_member(field.field);
-            self.line(stmt, format!("{local}.net__.{member} = {ip}{member};"));
+            let (to, from) = (format!("{local}.net__.{member}"), format!("{ip}{member}"));
+            let text = match field.ty {
+                Ty::Array(..) => format!("CARRICK_COPY_ARRAY({to}, {from});"),
+                _ => format!("{to} = {from};"),
+            };
+            self.line(stmt, text);
         }
         self.w.close("}");
         self.w.close("}");

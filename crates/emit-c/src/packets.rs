@@ -131,6 +131,7 @@ impl Emitter<'_> {
     /// Writes the network header at `out`, before `len` bytes.
     pub(crate) fn build_net(&mut self, len: &str, identification: &str) {
         self.w.line(match self.p.net_header.layer {
+            NetLayer::Ipv6 if self.routes() => format!("carrick_ip6_build_routed(out, &h->net__, {len});"),
             NetLayer::Ipv6 => format!("carrick_ip6_build(out, &h->net__, {len});"),
             NetLayer::Ipv4 | NetLayer::Link => {
                 format!("carrick_ip_build(out, &h->net__, {len}, {identification});")
@@ -151,7 +152,7 @@ impl Emitter<'_> {
                 (false, false) => "0".into(),
             };
             if pseudo {
-                let ip = "h->net__.src, h->net__.dst, h->net__.protocol";
+                let ip = format!("h->net__.src, {}, h->net__.protocol", self.last_destination("h->net__."));
                 let len = format!("(uint32_t)(header_len + payload_len{})", tail(bp));
                 sum = format!("{}({ip}, {len}) + {sum}", self.ip().pseudo);
             }

@@ -151,9 +151,10 @@ impl Emitter<'_> {
                     ty = place.ty.clone();
                 }
                 Proj::Net(at) => {
-                    let member = net_member(self.p.net_header.fields[*at as usize].field);
+                    let def = &self.p.net_header.fields[*at as usize];
                     let through = if ty == Ty::NetHeader { "" } else { "net__." };
-                    text = format!("{text}{dot}{through}{member}");
+                    text = format!("{text}{dot}{through}{}", net_member(def.field));
+                    ty = def.ty.clone();
                 }
                 Proj::OptField(opt, at) => {
                     let def = &self.p.opts[opt.index()];
@@ -215,5 +216,10 @@ pub fn net_member(field: NetField) -> &'static str {
         NetField::Tos => "tos",
         NetField::PayloadLen => "payload_len",
         NetField::Interface => "interface",
+        NetField::Segments => "segments",
+        NetField::SegmentCount => "segment_count",
+        NetField::SegmentsLeft => "segments_left",
+        NetField::SegmentFlags => "segment_flags",
+        NetField::SegmentTag => "segment_tag",
     }
 }

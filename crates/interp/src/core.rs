@@ -82,9 +82,10 @@ impl Core {
         m.arrive(p, now, p.program.max_parsed.max(1), true)?;
         match p.program.net_header.layer {
             layer @ (NetLayer::Ipv4 | NetLayer::Ipv6) => {
+                let def = &p.program.net_header;
                 let in_network = p.packets.is_some();
                 let own = (!in_network).then_some(m.address);
-                let parsed = ip::parse(layer, packet, p.program.net_header.protocol, own);
+                let parsed = ip::parse(def, packet, def.protocol, own);
                 let others = matches!(parsed, Err(IP_FRAGMENT | IP_PROTOCOL));
                 if in_network && (others || parsed.is_ok()) {
                     m.look_at(packet, ip::total(layer, packet), interface.into());
@@ -248,7 +249,7 @@ impl Machine {
     fn receive_report(&mut self, p: &Linked, packet: &[u8]) -> Result<(), usize> {
         let Some(parser) = p.program.report_parser else { return Err(IP_PROTOCOL) };
         let header = &p.program.net_header;
-        let report = report::parse(header.layer, packet, header.protocol, self.address)?;
+        let report = report::parse(header, packet, self.address)?;
         self.count_packet(p, report.net.len() + report.quoted.len())?;
         self.receive(p, &report.header, report.net, report.quoted);
         if let Some(cell) = p.net.payload_len {
@@ -268,7 +269,7 @@ impl Machine {
         self.packet.extend_from_slice(rest);
         self.packet_rest = 0..rest.len();
         self.packet_number += 1;
-        self.packet_ips = (header.src, header.dst);
+        self.packet_ips = (header.src, header.last());
         let net = p.map.net as usize;
         self.init(&p.net_init, net, net);
         let cells = p.net;
@@ -287,6 +288,13 @@ impl Machine {
         set(cells.tos, header.tos.into());
         set(cells.payload_len, rest.len() as u64);
         set(cells.interface, interface);
+        let route = &header.route;
+        set(cells.segment_count, route.list.len() as u64);
+        set(cells.segments_left, route.left.into());
+        set(cells.segment_flags, route.flags.into());
+        set(cells.segment_tag, route.tag.into());
+        let words = route.list.iter().flat_map(|entry| words_of(&ty, *entry));
+        words.zip(0..).for_each(|(word, at)| set(cells.segments.map(|cell| cell + at), word));
     }
 
     /// Puts a call's event at the stack's beginning.

@@ -43,7 +43,7 @@ impl Machine {
         let Some(entry) = self.queue.first() else { return (false, false) };
         let (bp, rules, count) = (entry.bp, entry.rules, entry.frames.len());
         let code = &p.blueprints[bp];
-        let around = p.net_len + self.queue.progress.header + code.trailer;
+        let around = self.queue.progress.net + self.queue.progress.header + code.trailer;
         let Some(mut room) = (p.mtu as usize).checked_sub(around) else {
             self.count(TX_TOO_LONG);
             return (false, true);

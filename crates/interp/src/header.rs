@@ -197,7 +197,7 @@ impl Machine {
             });
             let mut sum = ipv4::sum(&out[range]);
             if *pseudo {
-                sum += ipv4::pseudo_sum(net.src, net.dst, net.protocol, out.len());
+                sum += ipv4::pseudo_sum(net.src, net.last(), net.protocol, out.len());
             }
             let checksum = !ipv4::fold(sum);
             self.mem[(WORK + field.cell) as usize] = u64::from(checksum);

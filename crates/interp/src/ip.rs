@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The network header of a program's packets, of either version of the Internet Protocol.
 
-use carrick_ir::NetLayer;
+use carrick_ir::{NetHeaderDef, NetLayer};
 
 use crate::ipv4::{self, Header, be16};
 use crate::ipv6;
@@ -10,14 +10,14 @@ use crate::ipv6;
 pub(crate) type Parsed<'p> = (Header, &'p [u8], &'p [u8]);
 
 /// Checks a packet; the error is the counter that says what is wrong. `own`: only packets to this address are taken.
-pub(crate) fn parse(
-    layer: NetLayer,
-    packet: &[u8],
+pub(crate) fn parse<'p>(
+    def: &NetHeaderDef,
+    packet: &'p [u8],
     protocol: u8,
     own: Option<u128>,
-) -> Result<Parsed<'_>, usize> {
-    let (header, range) = match layer {
-        NetLayer::Ipv6 => ipv6::parse(packet, protocol, own)?,
+) -> Result<Parsed<'p>, usize> {
+    let (header, range) = match def.layer {
+        NetLayer::Ipv6 => ipv6::parse(packet, protocol, own, def.segments().unwrap_or(0))?,
         NetLayer::Ipv4 | NetLayer::Link => ipv4::parse(packet, protocol, own)?,
     };
     Ok((header, &packet[..range.start], &packet[range]))

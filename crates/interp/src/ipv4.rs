@@ -4,20 +4,32 @@
 use std::ops::Range;
 
 use crate::counters::*;
+use crate::routing::Route;
 
 /// Bytes of the header that is sent.
 pub(crate) const HEADER: usize = 20;
+/// `ttl` of a packet for which the program sets none.
+pub(crate) const DEFAULT_TTL: u8 = 64;
 const DONT_FRAGMENT: u16 = 0x4000;
 const FRAGMENT_MASK: u16 = 0x3fff;
 
 /// What of a received header a program can ask for; an IPv4 address is in the lowest bits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Header {
     pub tos: u8,
     pub ttl: u8,
     pub protocol: u8,
     pub src: u128,
     pub dst: u128,
+    /// of packets over IPv6, if the program reads it
+    pub route: Route,
+}
+
+impl Header {
+    /// Where the packet ends.
+    pub fn last(&self) -> u128 {
+        self.route.last(self.dst)
+    }
 }
 
 pub(crate) fn be16(octets: &[u8], at: usize) -> u16 {
@@ -48,7 +60,8 @@ pub(crate) fn parse(packet: &[u8], protocol: u8, own: Option<u128>) -> Result<(H
         return Err(IP_FRAGMENT);
     }
     let (src, dst) = (be32(packet, 12).into(), be32(packet, 16).into());
-    let header = Header { tos: packet[1], ttl: packet[8], protocol: packet[9], src, dst };
+    let header =
+        Header { tos: packet[1], ttl: packet[8], protocol: packet[9], src, dst, route: Route::default() };
     if header.protocol != protocol {
         return Err(IP_PROTOCOL);
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::counters::*;
 use crate::ipv4::{Header, be16};
+use crate::routing::Route;
 
 /// Bytes of a header without extension headers, as it is sent.
 pub(crate) const HEADER: usize = 40;
@@ -29,8 +30,14 @@ pub(crate) fn total(packet: &[u8]) -> usize {
     HEADER + usize::from(be16(packet, 4))
 }
 
-/// Checks a packet and returns its header and where its payload is, or the counter that says what is wrong.
-pub(crate) fn parse(packet: &[u8], protocol: u8, own: Option<u128>) -> Result<(Header, Range<usize>), usize> {
+/// Checks a packet and returns its header and where its payload is, or the counter that says what is wrong. `segments`: of how
+/// many entries the program reads the list in a segment routing header.
+pub(crate) fn parse(
+    packet: &[u8],
+    protocol: u8,
+    own: Option<u128>,
+    segments: u32,
+) -> Result<(Header, Range<usize>), usize> {
     if packet.len() < HEADER {
         return Err(IP_SHORT);
     }
@@ -41,26 +48,31 @@ pub(crate) fn parse(packet: &[u8], protocol: u8, own: Option<u128>) -> Result<(H
     if total > packet.len() {
         return Err(IP_LENGTH);
     }
-    let (header, at) = header(&packet[..total])?;
+    let (header, at) = header(&packet[..total], segments)?;
     if header.protocol != protocol {
         return Err(IP_PROTOCOL);
     }
     if own.is_some_and(|own| own != header.dst) {
         return Err(IP_ADDRESS);
     }
+    if own.is_some() && header.route.left > 0 {
+        return Err(IP_PROTOCOL);
+    }
     Ok((header, at..total))
 }
 
 /// The header, with the protocol behind the extension headers, and where that begins.
-pub(crate) fn header(packet: &[u8]) -> Result<(Header, usize), usize> {
-    let (protocol, at) = upper_layer(packet)?;
+pub(crate) fn header(packet: &[u8], segments: u32) -> Result<(Header, usize), usize> {
+    let mut route = Route::default();
+    let (protocol, at) = upper_layer(packet, segments, &mut route)?;
     let tos = (be16(packet, 0) >> 4) as u8;
     let (src, dst) = (address(packet, 8), address(packet, 24));
-    Ok((Header { tos, ttl: packet[7], protocol, src, dst }, at))
+    Ok((Header { tos, ttl: packet[7], protocol, src, dst, route }, at))
 }
 
-/// The protocol behind the extension headers, and where it begins (RFC 8200 §4).
-fn upper_layer(packet: &[u8]) -> Result<(u8, usize), usize> {
+/// The protocol behind the extension headers, and where it begins (RFC 8200 §4). The first segment routing header that the
+/// program can read is its route.
+fn upper_layer(packet: &[u8], segments: u32, route: &mut Route) -> Result<(u8, usize), usize> {
     let (mut next, mut at) = (packet[6], HEADER);
     for _ in 0..=EXTENSIONS {
         let first = at == HEADER;
@@ -72,13 +84,15 @@ fn upper_layer(packet: &[u8]) -> Result<(u8, usize), usize> {
         let head = packet.get(at..at + UNIT).ok_or(IP_LENGTH)?;
         let len = if next == FRAGMENT { UNIT } else { (usize::from(head[1]) + 1) * UNIT };
         let all = packet.get(at..at + len).ok_or(IP_LENGTH)?;
+        let read = (next == ROUTING && route.list.is_empty()).then(|| Route::read(all, segments)).flatten();
         match next {
             FRAGMENT if be16(head, 2) & FRAGMENT_MASK != 0 => return Err(IP_FRAGMENT),
             // The packet's destination is not its last one.
-            ROUTING if head[3] != 0 => return Err(IP_PROTOCOL),
+            ROUTING if read.is_none() && head[3] != 0 => return Err(IP_PROTOCOL),
             HOP_BY_HOP | DESTINATION if !known_options(&all[2..]) => return Err(IP_PROTOCOL),
             _ => {}
         }
+        *route = read.unwrap_or(std::mem::take(route));
         (next, at) = (head[0], at + len);
     }
     Err(IP_PROTOCOL)
@@ -111,6 +125,10 @@ pub(crate) fn build(packet: &mut [u8], header: &Header) {
     packet[7] = header.ttl;
     packet[8..24].copy_from_slice(&header.src.to_be_bytes());
     packet[24..40].copy_from_slice(&header.dst.to_be_bytes());
+    if !header.route.list.is_empty() {
+        packet[6] = ROUTING;
+        header.route.write(&mut packet[HEADER..], header.protocol);
+    }
 }
 
 #[cfg(test)]
@@ -129,19 +147,20 @@ mod tests {
             packet.extend_from_slice(bytes);
         }
         packet.extend_from_slice(payload);
-        build(&mut packet, &Header { tos: 0xb9, ttl: 3, protocol: first, src: 1, dst: OWN });
+        let route = Route::default();
+        build(&mut packet, &Header { tos: 0xb9, ttl: 3, protocol: first, src: 1, dst: OWN, route });
         packet
     }
 
     fn parsed(packet: &[u8]) -> Result<Range<usize>, usize> {
-        parse(packet, 253, Some(OWN)).map(|(_, range)| range)
+        parse(packet, 253, Some(OWN), 0).map(|(_, range)| range)
     }
 
     #[test]
     fn what_is_built_is_read_back() {
         let packet = packet(&[], 253, b"abc");
-        let header = Header { tos: 0xb9, ttl: 3, protocol: 253, src: 1, dst: OWN };
-        assert_eq!(parse(&packet, 253, Some(OWN)), Ok((header, 40..43)));
+        let header = Header { tos: 0xb9, ttl: 3, protocol: 253, src: 1, dst: OWN, route: Route::default() };
+        assert_eq!(parse(&packet, 253, Some(OWN), 4), Ok((header, 40..43)));
         assert_eq!(packet[..4], [0x6b, 0x90, 0, 0]);
     }
 
@@ -161,6 +180,25 @@ mod tests {
     }
 
     #[test]
+    fn a_program_reads_the_route_of_a_packet() {
+        let list = vec![OWN, 7];
+        let mut srh = vec![0; 40];
+        Route { left: 1, list: list.clone(), ..Route::default() }.write(&mut srh, 253);
+        let passing = packet(&[(60, &[0, 1, 4, 0, 0, 0, 0]), (43, &srh[1..])], 253, b"abc");
+        assert_eq!(
+            parse(&passing, 253, None, 2).map(|(header, at)| (header.route.list, at)),
+            Ok((list, 88..91))
+        );
+        // It is not at its end here, or has more entries than the program reads.
+        assert_eq!(parse(&passing, 253, Some(OWN), 2).map(|_| ()), Err(IP_PROTOCOL));
+        assert_eq!(parse(&passing, 253, None, 1).map(|_| ()), Err(IP_PROTOCOL));
+        srh[3] = 0;
+        let ended = packet(&[(43, &srh[1..])], 253, b"abc");
+        assert_eq!(parse(&ended, 253, Some(OWN), 2).map(|(header, _)| header.route.list.len()), Ok(2));
+        assert_eq!(parse(&ended, 253, Some(OWN), 1).map(|(header, _)| header.route.list.len()), Ok(0));
+    }
+
+    #[test]
     fn what_is_not_for_the_program_is_counted() {
         let fragment = packet(&[(44, &[0, 0, 8, 0, 0, 0, 9])], 253, b"abc");
         assert_eq!(parsed(&fragment), Err(IP_FRAGMENT));
@@ -171,9 +209,9 @@ mod tests {
         let cut = packet(&[(60, &[1, 1, 4, 0, 0, 0, 0])], 253, b"");
         assert_eq!(parsed(&cut), Err(IP_LENGTH));
         let mut long = packet(&[], 253, b"abc");
-        assert_eq!(parse(&long, 6, Some(OWN)).map(|_| ()), Err(IP_PROTOCOL));
-        assert_eq!(parse(&long, 253, Some(1)).map(|_| ()), Err(IP_ADDRESS));
-        assert!(parse(&long, 253, None).is_ok());
+        assert_eq!(parse(&long, 6, Some(OWN), 0).map(|_| ()), Err(IP_PROTOCOL));
+        assert_eq!(parse(&long, 253, Some(1), 0).map(|_| ()), Err(IP_ADDRESS));
+        assert!(parse(&long, 253, None, 0).is_ok());
         long[5] = 4;
         assert_eq!(parsed(&long), Err(IP_LENGTH));
         long[0] = 0x45;

@@ -42,6 +42,7 @@ mod rand;
 mod report;
 mod requests;
 mod ring;
+mod routing;
 mod runs;
 mod sched;
 mod segment;

@@ -53,7 +53,7 @@ impl Machine {
             found: at.is_some(),
             handle,
             now: self.now,
-            mtu: u64::from(p.mtu.saturating_sub(p.net_len as u32)),
+            mtu: u64::from(p.mtu.saturating_sub(p.net_longest)),
             address: p.address,
             params: &p.params,
             tx_room: self.tx_room(handle),

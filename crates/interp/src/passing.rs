@@ -123,7 +123,8 @@ impl Machine {
         if let Some(list) = &code.options {
             write_options(list, &self.mem[work..work + code.size as usize], &mut options);
         }
-        let mut out = vec![0; p.net_len];
+        let net_len = self.net_len(p, code, work);
+        let mut out = vec![0; net_len];
         let header = self.write_header(code, &options, &mut out);
         if !self.fields_in_range(code) {
             return self.count(TX_BAD_FIELD);
@@ -135,7 +136,7 @@ impl Machine {
         }
         let net = self.net_header(p, code);
         ip::build(p.program.net_header.layer, &mut out, &net, self.identification);
-        self.write_checksums(p.net_len, code, &net, &mut out, header);
+        self.write_checksums(net_len, code, &net, &mut out, header);
         self.identification = self.identification.wrapping_add(1);
         self.count(TX_PACKETS);
         self.passing.leaving.push_back((interface, out));

@@ -78,6 +78,8 @@ pub(crate) struct Progress {
     pub parked_len: u64,
     /// the most bytes that a header of its packets takes
     pub header: usize,
+    /// bytes of their network header
+    pub net: usize,
 }
 
 /// Entries that wait in the queues of scheduling blocks. They keep their memory.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Errors that the network reports about a packet of this core: ICMP (RFC 792, RFC 4443), with a part of the packet.
 
-use carrick_ir::NetLayer;
+use carrick_ir::{NetHeaderDef, NetLayer};
 
 use crate::counters::*;
 use crate::ip;
 use crate::ipv4::{self, HEADER, Header, be16, be32};
 use crate::ipv6;
+use crate::routing::Route;
 
 /// The protocol numbers.
 const ICMP: u8 = 1;
@@ -21,7 +22,7 @@ const IPV6_MTU_LEAST: u32 = 1280;
 const OFFSET_MASK: u16 = 0x1fff;
 
 /// What is reported, and of which packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Report<'p> {
     /// number of a variant of `report_t`
     pub kind: u64,
@@ -66,9 +67,10 @@ fn kind_of_icmpv6(kind: u8, code: u8) -> Option<u64> {
 }
 
 /// Checks a packet that is no packet of the protocol; the counter says what is wrong.
-pub(crate) fn parse(layer: NetLayer, packet: &[u8], protocol: u8, own: u128) -> Result<Report<'_>, usize> {
+pub(crate) fn parse<'p>(def: &NetHeaderDef, packet: &'p [u8], own: u128) -> Result<Report<'p>, usize> {
+    let layer = def.layer;
     let icmp = if layer == NetLayer::Ipv6 { ICMPV6 } else { ICMP };
-    let (outer, _, message) = ip::parse(layer, packet, icmp, Some(own))?;
+    let (outer, _, message) = ip::parse(def, packet, icmp, Some(own))?;
     if message.len() < BEFORE {
         return Err(SHORT);
     }
@@ -81,14 +83,14 @@ pub(crate) fn parse(layer: NetLayer, packet: &[u8], protocol: u8, own: u128) -> 
         return Err(BAD_CHECKSUM);
     }
     let (kind, mtu) = match layer {
-        NetLayer::Ipv6 => said_by_icmpv6(message)?,
+        NetLayer::Ipv6 => said_by_icmpv6(def, message)?,
         NetLayer::Ipv4 | NetLayer::Link => said_by_icmp(message)?,
     };
     let quoted = match layer {
-        NetLayer::Ipv6 => quoted_of_ipv6(&message[BEFORE..])?,
+        NetLayer::Ipv6 => quoted_of_ipv6(def, &message[BEFORE..])?,
         NetLayer::Ipv4 | NetLayer::Link => quoted_of_ipv4(&message[BEFORE..])?,
     };
-    if quoted.header.protocol != protocol {
+    if quoted.header.protocol != def.protocol {
         return Err(IP_PROTOCOL);
     }
     if quoted.header.src != own {
@@ -105,7 +107,7 @@ fn said_by_icmp(message: &[u8]) -> Result<(u64, u64), usize> {
     Ok((kind, mtu))
 }
 
-fn said_by_icmpv6(message: &[u8]) -> Result<(u64, u64), usize> {
+fn said_by_icmpv6(def: &NetHeaderDef, message: &[u8]) -> Result<(u64, u64), usize> {
     let kind = kind_of_icmpv6(message[0], message[1]).ok_or(IP_PROTOCOL)?;
     if message[0] != 2 {
         return Ok((kind, 0));
@@ -114,7 +116,7 @@ fn said_by_icmpv6(message: &[u8]) -> Result<(u64, u64), usize> {
     if next_hop < IPV6_MTU_LEAST {
         return Err(IP_LENGTH);
     }
-    Ok((kind, u64::from(next_hop) - ipv6::HEADER as u64))
+    Ok((kind, u64::from(next_hop - def.longest())))
 }
 
 /// The packet that is quoted; what is reported is filled in later.
@@ -141,14 +143,21 @@ fn quoted_of_ipv4(packet: &[u8]) -> Result<Report<'_>, usize> {
         kind: 0,
         mtu: 0,
         from: 0,
-        header: Header { tos: packet[1], ttl: packet[8], protocol: packet[9], src, dst },
+        header: Header {
+            tos: packet[1],
+            ttl: packet[8],
+            protocol: packet[9],
+            src,
+            dst,
+            route: Route::default(),
+        },
         net: &packet[..header_len],
         payload_len: total - header_len as u16,
         quoted: &packet[header_len..end],
     })
 }
 
-fn quoted_of_ipv6(packet: &[u8]) -> Result<Report<'_>, usize> {
+fn quoted_of_ipv6<'p>(def: &NetHeaderDef, packet: &'p [u8]) -> Result<Report<'p>, usize> {
     if packet.len() < ipv6::HEADER {
         return Err(SHORT);
     }
@@ -156,7 +165,7 @@ fn quoted_of_ipv6(packet: &[u8]) -> Result<Report<'_>, usize> {
         return Err(IP_VERSION);
     }
     let total = ipv6::total(packet);
-    let (header, at) = ipv6::header(&packet[..total.min(packet.len())])?;
+    let (header, at) = ipv6::header(&packet[..total.min(packet.len())], def.segments().unwrap_or(0))?;
     if total < at + QUOTED {
         return Err(IP_LENGTH);
     }

@@ -7,16 +7,16 @@ use crate::api::TraceKind;
 use crate::counters::*;
 use crate::header::write_options;
 use crate::ip;
-use crate::ipv4;
+use crate::ipv4::{self, DEFAULT_TTL};
 use crate::layout::{PAYLOAD_LEN, address_in};
 use crate::linked::{HEADER_LEN_CELL, Linked, PAYLOAD_LEN_CELL, PREV_PAYLOAD_LEN_CELL, WORK};
 use crate::machine::Machine;
 use crate::queue::Source;
+use crate::routing::Route;
 use crate::wire::Blueprint;
 
-/// `ttl` of a packet if the program's network header has none.
-const DEFAULT_TTL: u8 = 64;
-
+/// Cells of an IPv6 address.
+const ADDRESS_CELLS: usize = 2;
 /// A packet that is being made: part of the first entry of the queue.
 pub(crate) struct Piece {
     pub bp: usize,
@@ -82,7 +82,7 @@ impl Machine {
             return self.next_of_frames(p, out);
         }
         let header = self.queue.progress.header;
-        let around = p.net_len + header + code.trailer;
+        let around = self.queue.progress.net + header + code.trailer;
         let room = (p.mtu as usize).saturating_sub(around) as u64;
         let room = room - room % code.align as u64;
         let all = entry.payload.map_or(0, |payload| payload.len);
@@ -126,6 +126,7 @@ impl Machine {
             header += self.parts_len(code, true);
         }
         self.queue.progress.header = header;
+        self.queue.progress.net = self.net_len(p, code, given);
     }
 
     /// The packet of a piece; `frames`: its payload if that does not come from a unit. False if a field would be outside
@@ -133,7 +134,8 @@ impl Machine {
     pub(crate) fn build(&mut self, p: &Linked, piece: &Piece, frames: &[u8], out: &mut Vec<u8>) -> bool {
         let code = &p.blueprints[piece.bp];
         out.clear();
-        out.resize(p.net_len, 0);
+        let net_len = self.queue.progress.net;
+        out.resize(net_len, 0);
         let options = std::mem::take(&mut self.queue.progress.options);
         let header = self.fill(p, piece, &options, out);
         self.queue.progress.options = options;
@@ -151,7 +153,7 @@ impl Machine {
             ip::build(p.program.net_header.layer, out, &net, self.identification);
             self.identification = self.identification.wrapping_add(1);
         }
-        self.write_checksums(p.net_len, code, &net, out, header);
+        self.write_checksums(net_len, code, &net, out, header);
         self.count(TX_PACKETS);
         self.piece_is_out(p, piece);
         true
@@ -254,6 +256,27 @@ impl Machine {
             protocol: cell(code.net.protocol).map_or(p.program.net_header.protocol, |n| n as u8),
             src: code.net.src.map_or(self.address, address),
             dst: code.net.dst.map_or(0, address),
+            route: self.route(p, code, WORK as usize),
+        }
+    }
+
+    /// Bytes of the network header of a packet whose blueprint is at `at`.
+    pub(crate) fn net_len(&self, p: &Linked, code: &Blueprint, at: usize) -> usize {
+        p.net_len + self.route(p, code, at).len()
+    }
+
+    /// The route of a packet whose blueprint is at `at`: no number in it is above what the list allows.
+    fn route(&self, p: &Linked, code: &Blueprint, at: usize) -> Route {
+        let net = &code.net;
+        let cell = |cell: Option<u32>| cell.map_or(0, |cell| self.mem[at + cell as usize]);
+        let count = cell(net.segment_count).min(p.segments as u64);
+        let (Some(first), 1..) = (net.segments, count) else { return Route::default() };
+        let entries = self.mem[at + first as usize..].chunks_exact(ADDRESS_CELLS).take(count as usize);
+        Route {
+            left: cell(net.segments_left).min(count) as u8,
+            flags: cell(net.segment_flags) as u8,
+            tag: cell(net.segment_tag) as u16,
+            list: entries.map(|words| address_in(&p.program.address_ty(), words)).collect(),
         }
     }
 

@@ -57,6 +57,11 @@ pub(crate) struct NetCells {
     pub tos: Option<u32>,
     pub payload_len: Option<u32>,
     pub interface: Option<u32>,
+    pub segments: Option<u32>,
+    pub segment_count: Option<u32>,
+    pub segments_left: Option<u32>,
+    pub segment_flags: Option<u32>,
+    pub segment_tag: Option<u32>,
 }
 
 #[derive(Debug)]

@@ -377,6 +377,21 @@ pub enum NetField {
     PayloadLen,
     /// of a program in the network: by which of its two it came, or leaves
     Interface,
+    /// of the segment routing header (RFC 8754 §2) of a packet over IPv6: its list, whose first entry is the last of the path
+    Segments,
+    /// how many entries of `Segments` the packet has: one more than "Last Entry"; 0: it has no segment routing header
+    SegmentCount,
+    SegmentsLeft,
+    SegmentFlags,
+    SegmentTag,
+}
+
+impl NetField {
+    /// Whether it is of the segment routing header.
+    pub fn is_of_segments(self) -> bool {
+        use NetField::*;
+        matches!(self, Segments | SegmentCount | SegmentsLeft | SegmentFlags | SegmentTag)
+    }
 }
 
 /// What stands in front of a program's own headers.
@@ -430,6 +445,25 @@ pub struct NetHeaderDef {
     pub fields: Vec<NetFieldDef>,
     /// the protocol number that the stack listens for and sends
     pub protocol: u8,
+}
+
+/// Bytes of a segment routing header before its list (RFC 8754 §2), and of each entry.
+pub const ROUTING_HEADER: u32 = 8;
+pub const SEGMENT: u32 = 16;
+
+impl NetHeaderDef {
+    /// The longest list of segments; `None` if the program leaves segment routing headers to the network layer.
+    pub fn segments(&self) -> Option<u32> {
+        self.fields.iter().find_map(|def| match (def.field, &def.ty) {
+            (NetField::Segments, Ty::Array(_, n)) => Some(*n),
+            _ => None,
+        })
+    }
+
+    /// Bytes of the longest header that is sent.
+    pub fn longest(&self) -> u32 {
+        self.layer.header_len() + self.segments().map_or(0, |n| ROUTING_HEADER + n * SEGMENT)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

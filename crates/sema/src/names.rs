@@ -65,6 +65,8 @@ const BUILT_IN: &[&str] = &[
     "mtu",
     "local_ip",
     "is_unicast",
+    "ip_high",
+    "ip_low",
     "tx_room",
     "rx_size",
     "data",

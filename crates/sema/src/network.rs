@@ -11,8 +11,8 @@ use crate::env::Def;
 use crate::names::ID;
 use crate::{Checker, codes};
 
-/// The fields of `ipv4` and `ipv6` that a program may name. Addresses have their own type in each.
-const FIELDS: [(&str, NetField, Ty); 7] = [
+/// The fields of `ipv4` and `ipv6` that a program may name. Addresses have their own type in each, and `segments` has many.
+const FIELDS: [(&str, NetField, Ty); 12] = [
     ("src_ip", NetField::SrcIp, Ty::U32),
     ("dst_ip", NetField::DstIp, Ty::U32),
     ("protocol", NetField::Protocol, Ty::U8),
@@ -20,7 +20,15 @@ const FIELDS: [(&str, NetField, Ty); 7] = [
     ("tos", NetField::Tos, Ty::U8),
     ("payload_len", NetField::PayloadLen, Ty::U16),
     ("interface", NetField::Interface, Ty::U8),
+    (SEGMENTS, NetField::Segments, Ty::U32),
+    ("segment_count", NetField::SegmentCount, Ty::U8),
+    ("segments_left", NetField::SegmentsLeft, Ty::U8),
+    ("segment_flags", NetField::SegmentFlags, Ty::U8),
+    ("segment_tag", NetField::SegmentTag, Ty::U16),
 ];
+/// The list of a segment routing header, and how many entries it can have.
+const SEGMENTS: &str = "segments";
+const SEGMENTS_MAX: u32 = 16;
 
 impl Checker<'_> {
     /// Finds out over what the program runs, and declares the type of its addresses if that is an id: the first one.
@@ -61,7 +69,6 @@ impl Checker<'_> {
         if !["ipv4", "ipv6", "inet"].contains(&name.name.as_str()) {
             self.unknown(codes::NET_HEADER, "network header", name, &["ipv4", "ipv6", "inet", "link"]);
         }
-        let address = self.program.address_ty();
         let mut defs = Vec::new();
         let mut protocol = None;
         self.check_twins(fields.iter().map(|f| &f.name));
@@ -71,12 +78,16 @@ impl Checker<'_> {
                 self.unknown(codes::NET_FIELD, &what, &field.name, &FIELDS.map(|(n, ..)| n));
                 continue;
             };
-            let ty = if matches!(kind, NetField::SrcIp | NetField::DstIp) { &address } else { ty };
+            if let Some(presence) = field.presence.first() {
+                self.net_field_optional(field, presence.cond.span);
+            }
+            let Some(ty) = self.net_field_type(*kind, ty, field, fields) else { continue };
+            let ty = &ty;
             if *kind == NetField::Interface && !self.has_role() {
                 self.not_at_an_end(field.name.span, "`interface`");
                 continue;
             }
-            if self.resolve(&field.ty).is_some_and(|t| t != *ty) {
+            if *kind != NetField::Segments && self.resolve(&field.ty).is_some_and(|t| t != *ty) {
                 let wanted = self.name(ty);
                 self.report(
                     Diagnostic::error(
@@ -123,6 +134,78 @@ impl Checker<'_> {
             fields: defs,
             protocol: protocol.unwrap_or(0) as u8,
         };
+    }
+
+    /// The type of a field, if the program can have it: segments are of IPv6, and all their fields need the list.
+    fn net_field_type(&mut self, kind: NetField, ty: &Ty, field: &Field, all: &[Field]) -> Option<Ty> {
+        let address = self.program.address_ty();
+        if !kind.is_of_segments() {
+            return Some(if matches!(kind, NetField::SrcIp | NetField::DstIp) {
+                address
+            } else {
+                ty.clone()
+            });
+        }
+        let wrong = if self.program.net_header.layer != NetLayer::Ipv6 {
+            Diagnostic::error(
+                codes::NET_FIELD,
+                format!("`{}` is a field of IPv6 alone", field.name.name),
+                field.name.span,
+                "an IPv4 packet has no segment routing header",
+            )
+            .mend("declare it in `if (over(ipv6)) { }`, and list hops in the program's own header over IPv4")
+        } else if !all.iter().any(|f| f.name.name == SEGMENTS) {
+            Diagnostic::error(
+                codes::NET_FIELD,
+                format!("`{}` without `segments`", field.name.name),
+                field.name.span,
+                "of a list that is not declared",
+            )
+            .mend("declare `ip_t segments[N];` too, with the length N of the longest list")
+        } else if kind == NetField::Segments {
+            return self.segments(field, address);
+        } else {
+            return Some(ty.clone());
+        };
+        self.report(wrong);
+        None
+    }
+
+    /// `ip_t segments[N];`
+    fn segments(&mut self, field: &Field, address: Ty) -> Option<Ty> {
+        let element = self.resolve(&field.ty)?;
+        let length = match &field.array {
+            Some(length) => self.length(length)?,
+            None => 0,
+        };
+        if element != address || !(1..=SEGMENTS_MAX).contains(&length) {
+            self.report(
+                Diagnostic::error(
+                    codes::NET_FIELD_TYPE,
+                    "the type of `segments` is an array of `ip_t`",
+                    field.span,
+                    "another type",
+                )
+                .mend(format!("write `ip_t segments[N];` with N from 1 to {SEGMENTS_MAX}")),
+            );
+            return None;
+        }
+        Some(Ty::Array(Box::new(element), length))
+    }
+
+    /// A field in a group of `if` whose condition is known only when the program runs.
+    fn net_field_optional(&mut self, field: &Field, cond: Span) {
+        self.report(
+            Diagnostic::error(
+                codes::PRESENCE,
+                format!("`{}` cannot be optional", field.name.name),
+                field.span,
+                "a field of the network header",
+            )
+            .cause(cond, "not decided by the build")
+            .note("a program has the same fields of the network header for all packets")
+            .mend("test `over(ipv6)` or `feature(name)`, or move it out of the group"),
+        );
     }
 
     /// `net_header link { }`

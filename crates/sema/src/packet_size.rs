@@ -63,7 +63,7 @@ fn least(program: &Program, bp: &BlueprintDef) -> u32 {
 /// cut further, a byte of the payload or a frame with one.
 fn shares(program: &Program, bp: &BlueprintDef) -> Vec<Share> {
     let mut shares = vec![
-        Share { what: "the network header".into(), octets: program.net_header.layer.header_len() },
+        Share { what: "the network header".into(), octets: program.net_header.longest() },
         Share { what: "the fixed fields".into(), octets: bp.fixed_len },
     ];
     for part in &bp.parts {

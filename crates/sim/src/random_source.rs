@@ -10,7 +10,8 @@ use crate::rng::Rng;
 const STREAM: u64 = 2;
 
 /// The extension headers of IPv6 (RFC 8200 §4): hop-by-hop options, routing, fragment, destination options.
-const EXTENSIONS: [u8; 4] = [0, 43, FRAGMENT, DESTINATION];
+const EXTENSIONS: [u8; 4] = [0, ROUTING, FRAGMENT, DESTINATION];
+const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const DESTINATION: u8 = 60;
 
@@ -80,20 +81,36 @@ impl RandomSource {
         let count = if self.one_in(4) { self.roll(11) } else { 1 + self.roll(2) };
         for _ in 0..count {
             let kind = EXTENSIONS[self.roll(EXTENSIONS.len() as u64) as usize];
-            let units = if kind == FRAGMENT { 1 } else { 1 + self.roll(3) };
-            let mut header = vec![0_u8; units as usize * 8];
-            if self.one_in(8) {
-                header.iter_mut().for_each(|octet| *octet = self.roll(256) as u8);
-            } else if kind == DESTINATION {
-                // PadN as long as the header; fragments and routing headers of zeros are skipped too.
-                (header[2], header[3]) = (1, (header.len() - 4) as u8);
-            }
+            let routed = kind == ROUTING && self.one_in(2);
+            let mut header = if routed { self.route(&packet[24..40]) } else { self.extension(kind) };
             if kind != FRAGMENT && !self.one_in(16) {
-                header[1] = (units - 1) as u8;
+                header[1] = (header.len() / 8 - 1) as u8;
             }
             header[0] = std::mem::replace(&mut packet[next], kind);
             packet.splice(net..net, header);
         }
         mend_length(NetLayer::Ipv6, packet);
+    }
+
+    /// An extension header but for its next header and its length. One of zeros is skipped.
+    fn extension(&mut self, kind: u8) -> Vec<u8> {
+        let units = if kind == FRAGMENT { 1 } else { 1 + self.roll(3) };
+        let mut header = vec![0_u8; units as usize * 8];
+        if self.one_in(8) {
+            header.iter_mut().for_each(|octet| *octet = self.roll(256) as u8);
+        } else if kind == DESTINATION {
+            // PadN as long as the header.
+            (header[2], header[3]) = (1, (header.len() - 4) as u8);
+        }
+        header
+    }
+
+    /// The same, of a segment routing header (RFC 8754 §2): a list of one address, so that no checksum depends on how many
+    /// segments are left.
+    fn route(&mut self, address: &[u8]) -> Vec<u8> {
+        let count = 1 + self.roll(4) as usize;
+        let mut header = vec![0, 0, 4, self.roll(count as u64 + 2) as u8, count as u8 - 1, 0x5a, 1, 2];
+        header.extend(address.repeat(count));
+        header
     }
 }

@@ -4,6 +4,9 @@
 #define CARRICK_IP6_H
 
 #include "carrick/ipv6.h"
+#ifdef CARRICK_SEGMENTS
+#include "carrick/segments6.h"
+#endif
 #include "carrick/sum.h"
 
 /* The destination of a packet that is long enough to have one. */
@@ -25,14 +28,31 @@ static inline bool carrick_ip6_skips(const uint8_t *p, uint32_t len) {
     return true;
 }
 
-/* Where in a packet of `len` bytes the headers end, and the protocol behind them (RFC 8200 §4); or the negative of
- * (counter + 1) that says why the packet is not taken. */
-static inline int carrick_ip6_upper(const uint8_t *p, uint32_t len, uint8_t *protocol) {
+/* Whether an extension header, all of which is there, lets the packet be taken: 0, or the negative of (counter + 1).
+ * What the program reads of it is in `ip`. */
+static inline int carrick_ip6_step(uint8_t kind, const uint8_t *p, uint32_t size,
+                                   CARRICK_UNUSED struct carrick_ip6 *ip) {
+#ifdef CARRICK_SEGMENTS
+    if (carrick_ip6_read_segments(kind, p, ip))
+        return 0;
+#endif
+    if (!carrick_ip6_has_options(kind))
+        return carrick_ip6_extension(kind, p);
+    return carrick_ip6_skips(p + 2, size - 2) ? 0 : -1 - CARRICK_COUNT_IP_PROTOCOL;
+}
+
+/* Where in a packet of `len` bytes the headers end; the protocol behind them (RFC 8200 §4) is in `ip`. Or the negative
+ * of (counter + 1) that says why the packet is not taken. */
+static inline int carrick_ip6_upper(const uint8_t *p, uint32_t len, struct carrick_ip6 *ip) {
+#ifdef CARRICK_SEGMENTS
+    memset(ip->segments, 0, sizeof ip->segments);
+    ip->segment_tag = ip->segment_count = ip->segments_left = ip->segment_flags = 0;
+#endif
     uint8_t next = p[6];
     uint32_t at = CARRICK_IP6_HEADER;
     for (uint32_t n = 0; n <= CARRICK_IP6_EXTENSIONS; n++) {
         if (CARRICK_LIKELY(!carrick_ip6_extends(next, at))) {
-            *protocol = next;
+            ip->protocol = next;
             return (int)at;
         }
         if (len - at < CARRICK_IP6_UNIT)
@@ -40,11 +60,7 @@ static inline int carrick_ip6_upper(const uint8_t *p, uint32_t len, uint8_t *pro
         uint32_t size = carrick_ip6_extension_len(next, p + at);
         if (len - at < size)
             return -1 - CARRICK_COUNT_IP_LENGTH;
-        int refused = 0;
-        if (!carrick_ip6_has_options(next))
-            refused = carrick_ip6_extension(next, p + at);
-        else if (!carrick_ip6_skips(p + at + 2, size - 2))
-            refused = -1 - CARRICK_COUNT_IP_PROTOCOL;
+        int refused = carrick_ip6_step(next, p + at, size, ip);
         if (refused)
             return refused;
         next = p[at];
@@ -56,7 +72,7 @@ static inline int carrick_ip6_upper(const uint8_t *p, uint32_t len, uint8_t *pro
 /* Reads the headers of a packet of which `len` bytes are there, all headers among them. `total` is the whole packet's.
  * Returns as carrick_ip6_upper. */
 static inline int carrick_ip6_read(const uint8_t *p, uint32_t len, uint32_t total, struct carrick_ip6 *ip) {
-    int begin = carrick_ip6_upper(p, len, &ip->protocol);
+    int begin = carrick_ip6_upper(p, len, ip);
     if (begin >= 0)
         carrick_ip6_fields(p, (uint32_t)begin, total, ip);
     return begin;
@@ -79,6 +95,10 @@ static inline int carrick_ip6_parse(const uint8_t *p, uint32_t len, struct carri
         return -1 - CARRICK_COUNT_IP_PROTOCOL;
     if (!carrick_ip6_same(ip->dst, address))
         return -1 - CARRICK_COUNT_IP_ADDRESS;
+#if defined(CARRICK_SEGMENTS) && !defined(CARRICK_SEGMENTS_ON_PATH)
+    if (ip->segments_left)
+        return -1 - CARRICK_COUNT_IP_PROTOCOL;
+#endif
     return begin;
 }
 

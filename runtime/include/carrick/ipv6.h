@@ -10,6 +10,7 @@
 #define CARRICK_IP6_LEAST_MTU  1280u /* bytes of a packet that every link carries (RFC 8200 §5) */
 #define CARRICK_IP6_EXTENSIONS 8u    /* extension headers of a received packet, at most */
 #define CARRICK_IP6_UNIT       8u    /* bytes: extension headers have a multiple of it */
+#define CARRICK_IP6_SEGMENT    16u   /* bytes of an address in a segment routing header */
 
 enum carrick_ip6_next {
     CARRICK_IP6_HOP_BY_HOP = 0,
@@ -23,7 +24,19 @@ struct carrick_ip6 {
     struct carrick_ip6_address src, dst;
     uint16_t payload_len;
     uint8_t protocol, ttl, tos, interface;
+#ifdef CARRICK_SEGMENTS
+    uint8_t segment_count, segments_left, segment_flags;
+    uint16_t segment_tag;
+    struct carrick_ip6_address segments[CARRICK_SEGMENTS];
+#endif
 };
+
+/* Bytes of the longest network headers that a program sends. */
+#ifdef CARRICK_SEGMENTS
+#define CARRICK_IP6_LONGEST (CARRICK_IP6_HEADER + CARRICK_IP6_UNIT + CARRICK_SEGMENTS * CARRICK_IP6_SEGMENT)
+#else
+#define CARRICK_IP6_LONGEST CARRICK_IP6_HEADER
+#endif
 
 CARRICK_INLINE struct carrick_ip6_address carrick_ip6_load(const uint8_t *p) {
     return (struct carrick_ip6_address){carrick_load64(p), carrick_load64(p + 8)};

@@ -47,7 +47,7 @@ CARRICK_INLINE int64_t carrick_quoted6_mtu(const uint8_t *message) {
     if (message[0] != CARRICK_ICMP6_TOO_BIG)
         return 0;
     uint32_t next_hop = carrick_load32(message + 4);
-    return next_hop < CARRICK_IP6_LEAST_MTU ? -1 - CARRICK_COUNT_IP_LENGTH : (int64_t)next_hop - CARRICK_IP6_HEADER;
+    return next_hop < CARRICK_IP6_LEAST_MTU ? -1 - CARRICK_COUNT_IP_LENGTH : (int64_t)next_hop - CARRICK_IP6_LONGEST;
 }
 
 /* Whether the first bytes of a quoted packet, of which `len` are there, are an IPv6 header: 0, or the negative of

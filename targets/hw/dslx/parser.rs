@@ -171,5 +171,7 @@ fn received(field: NetField) -> &'static str {
         NetField::Tos => "ip.tos",
         NetField::Interface => "p.interface",
         NetField::PayloadLen => "ip.rest",
+        // Of IPv6, which circuits do not have.
+        _ => "u8:0",
     }
 }

@@ -49,12 +49,11 @@ static int icmp6_begin(const uint8_t *packet, uint32_t len, struct carrick_ip6 *
 
 bool net_icmp6_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame, const uint8_t *packet,
                        uint32_t len) {
-    uint8_t protocol = 0;
-    uint32_t total = carrick_ip6_total(packet);
-    if (packet[0] >> 4 != 6 || total > len || carrick_ip6_upper(packet, total, &protocol) < 0 ||
-        CARRICK_LIKELY(protocol != CARRICK_ICMP6))
-        return true;
     struct carrick_ip6 ip;
+    uint32_t total = carrick_ip6_total(packet);
+    if (packet[0] >> 4 != 6 || total > len || carrick_ip6_upper(packet, total, &ip) < 0 ||
+        CARRICK_LIKELY(ip.protocol != CARRICK_ICMP6))
+        return true;
     int begin = icmp6_begin(packet, len, &ip);
     if (begin == 0) {
         net->counters[CARRICK_NET_BAD_ICMP]++;

@@ -221,7 +221,7 @@ impl<'p> Measured<'p> {
 
     /// How long the header of each packet can be.
     pub(super) fn header_octets(&self) -> Vec<Amount> {
-        let net = self.program.net_header.layer.header_len();
+        let net = self.program.net_header.longest();
         let packets = self.program.blueprints.iter().filter(|bp| !bp.frame);
         let found = packets.map(|bp| Amount {
             count: u64::from(net + bp.max_header_len),

@@ -129,9 +129,7 @@ impl Linker<'_> {
                 let word = words_of(ty, self.address).nth(at as usize);
                 Ex::Lit(word.ok_or("an address has fewer words")?)
             }
-            Builtin::Mtu => {
-                Ex::Lit(u64::from(self.mtu.saturating_sub(self.program.net_header.layer.header_len())))
-            }
+            Builtin::Mtu => Ex::Lit(u64::from(self.mtu.saturating_sub(self.program.net_header.longest()))),
             Builtin::AddrIsNone => Ex::Is(0, Box::new(arg(0)?)),
             Builtin::AddrSkip => self.skip(args, at, scope)?,
         })

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Initial values.
 
-use carrick_ir::{BpFieldKind, BpId, Expr, FieldDef, Ty};
+use carrick_ir::{BpFieldKind, BpId, Expr, FieldDef, NetField, Ty};
 
 use super::linker::{Linker, Outside};
 use crate::code::*;
+use crate::ipv4::DEFAULT_TTL;
 
 struct Building {
     cells: Vec<u64>,
@@ -96,8 +97,10 @@ impl Linker<'_> {
     fn net(&self, at: u32, out: &mut Building) -> Result<(), String> {
         let cells = self.layout.net_fields.iter().map(|cell| at + cell);
         for (field, cell) in self.program.net_header.fields.iter().zip(cells) {
-            if let Some(init) = &field.init {
-                self.initial(init, cell, out)?;
+            match &field.init {
+                Some(init) => self.initial(init, cell, out)?,
+                None if field.field == NetField::Ttl => out.cells[cell as usize] = DEFAULT_TTL.into(),
+                None => {}
             }
         }
         Ok(())

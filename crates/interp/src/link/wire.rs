@@ -24,6 +24,11 @@ impl Linker<'_> {
                 NetField::Tos => &mut cells.tos,
                 NetField::PayloadLen => &mut cells.payload_len,
                 NetField::Interface => &mut cells.interface,
+                NetField::Segments => &mut cells.segments,
+                NetField::SegmentCount => &mut cells.segment_count,
+                NetField::SegmentsLeft => &mut cells.segments_left,
+                NetField::SegmentFlags => &mut cells.segment_flags,
+                NetField::SegmentTag => &mut cells.segment_tag,
             };
             *which = Some(cell);
         }

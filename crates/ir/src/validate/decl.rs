@@ -6,8 +6,8 @@ use crate::crc::NET_OCTETS;
 use crate::part::VARINT_MAX;
 use crate::{
     BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, EventId, EventKind,
-    FieldDef, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_INPUTS, NetLayer, OptDef, OptElements,
-    OptField, Policy, SchedBlock, SchedInput, SchedInputs, Schedule, SegRule, Shared, Ty, arith,
+    FieldDef, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_INPUTS, NetField, NetLayer, OptDef,
+    OptElements, OptField, Policy, SchedBlock, SchedInput, SchedInputs, Schedule, SegRule, Shared, Ty, arith,
 };
 
 impl<'p> Check<'p> {
@@ -153,7 +153,10 @@ impl<'p> Check<'p> {
         let p = self.program;
         self.at("net_header", &p.net_header.name);
         for field in &p.net_header.fields {
-            self.scalar_or_address(&field.ty);
+            match (&field.ty, field.field) {
+                (Ty::Array(of, 1..), NetField::Segments) => self.scalar_or_address(of),
+                (ty, _) => self.scalar_or_address(ty),
+            }
             if let Some(init) = &field.init {
                 self.scoped(Scope::Constant, init, &field.ty, "an initial value");
             }

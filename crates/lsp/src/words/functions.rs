@@ -48,6 +48,8 @@ pub const FUNCTIONS: &[Word] = &[
         "is_unicast(ip) -> bool",
         "Whether an address is that of one host: neither unspecified nor multicast.",
     ),
+    word("ip_high", "ip_high(ip) -> uint64", "The high 64 bits of an address; 0 over IPv4."),
+    word("ip_low", "ip_low(ip) -> uint64", "The low 64 bits of an address; over IPv4, the address."),
     word("mtu", "mtu() -> bytes", "The space of a packet after the network header."),
     word(
         "tx_room",

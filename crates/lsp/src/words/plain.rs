@@ -156,7 +156,11 @@ pub const STATEMENTS: &[Word] = &[
         "The point at which extensions of this function run, in the order of the file; they see these variables.",
     ),
     word("by", "by id", "The id by which an instance of a context is found."),
-    word("over", "over header", "The network header under a packet."),
+    word(
+        "over",
+        "over header",
+        "The network header under a packet. `over(ipv6)`, `over(ipv4)`: true in builds over this version of the Internet Protocol.",
+    ),
     word("at", "at id(...)", "Computes the context's id from the fields of the event."),
     word(
         "on",

@@ -30,6 +30,38 @@ impl Body<'_, '_> {
         Some(self.of_bools(BinOp::LogicalAnd, some, below, span))
     }
 
+    /// `ip_high(ip)` and `ip_low(ip)`: 64 bits of an address each; an IPv4 address is in the low ones.
+    pub(super) fn half(&mut self, which: usize, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
+        self.count(args, 1, span)?;
+        let ty = self.cx.program.address_ty();
+        let address = self.value_of_type(&args[0], &ty)?;
+        match (ty == Ty::U32, which) {
+            (true, 0) => Some(self.make(ExprKind::Lit(0), Ty::U64, span)),
+            (true, _) => Some(self.cast(address, &Ty::U64)),
+            (false, which) => {
+                self.halves(address, span).map(|[high, low]| if which == 0 { high } else { low })
+            }
+        }
+    }
+
+    /// `ip_t(high, low)`: the address of its halves; over IPv4, the lowest 32 bits of them.
+    pub(super) fn address_of_halves(
+        &mut self,
+        high: &ast::Expr,
+        low: &ast::Expr,
+        span: Span,
+    ) -> Option<ir::Expr> {
+        let [high, low] = [high, low].map(|half| self.value_of_type(half, &Ty::U64));
+        let ty = self.cx.program.address_ty();
+        Some(match &ty {
+            Ty::Id(id) => self.make(ExprKind::MakeId(*id, vec![high?, low?]), ty.clone(), span),
+            _ => {
+                high?;
+                self.cast(low?, &ty)
+            }
+        })
+    }
+
     /// The two parts of an IPv6 address.
     fn halves(&mut self, address: ir::Expr, span: Span) -> Option<[ir::Expr; 2]> {
         let place = match address.kind {

@@ -72,6 +72,9 @@ impl Body<'_, '_> {
     }
 
     fn named_call(&mut self, name: &Ident, args: &[ast::Expr], span: Span, want: Option<&Ty>) -> Option<Val> {
+        if let (ir::ADDRESS, [high, low]) = (name.name.as_str(), args) {
+            return self.address_of_halves(high, low, span).map(Val::Typed);
+        }
         if let Some(ty) = self.conversion_target(&name.name) {
             return self.conversion(&ty, args, span).map(Val::Typed);
         }
@@ -264,6 +267,7 @@ impl Body<'_, '_> {
             "mtu" => self.fact(Builtin::Mtu, Ty::Bytes, args, span),
             "local_ip" => self.fact(Builtin::LocalIp, self.cx.program.address_ty(), args, span),
             "is_unicast" => self.is_unicast(args, span),
+            "ip_high" | "ip_low" => self.half(usize::from(name.name == "ip_low"), args, span),
             "random" => {
                 self.count(args, 0, span)?;
                 self.needs_statements(span)?;

@@ -70,7 +70,7 @@ impl Formatter<'_> {
             self.block(stop, Elements::Items)
         } else if self.is(at, "layout") {
             self.block(stop, Elements::Layout)
-        } else if self.is(at, "pkt_bp") {
+        } else if self.is(at, "pkt_bp") || self.is(at, "net_header") {
             self.block(stop, Elements::Members)
         } else if self.is(stop - 1, ")") || self.is(at, "extend") {
             self.block(stop, Elements::Statements)

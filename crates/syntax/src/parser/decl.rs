@@ -175,7 +175,7 @@ impl Parser<'_> {
             }
             "struct" => self.plain(|name, fields| ItemKind::Struct { name, fields }),
             "scratchpad" | "scratchpad_t" => self.plain(|name, fields| ItemKind::Scratchpad { name, fields }),
-            "net_header" => self.plain(|name, fields| ItemKind::NetHeader { name, fields }),
+            "net_header" => self.net_header_decl(),
             "opt_t" => self.plain(|name, fields| ItemKind::Opt { name, fields }),
             "opt_list" => self.plain(|name, fields| ItemKind::OptList { name, fields }),
             "opt_union" => self.union_decl(|name, members| ItemKind::OptUnion { name, members }),

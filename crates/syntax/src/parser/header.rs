@@ -15,6 +15,14 @@ impl Parser<'_> {
         Ok(ItemKind::Blueprint { name, over, fields })
     }
 
+    pub(super) fn net_header_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let name = self.ident("a name")?;
+        let fields = self.members()?;
+        self.eat(";");
+        Ok(ItemKind::NetHeader { name, fields })
+    }
+
     pub(super) fn coalescing_rule_decl(&mut self) -> Parsed<ItemKind> {
         self.advance();
         let name = self.ident("a name")?;

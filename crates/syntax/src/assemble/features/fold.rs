@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `feature(f)`: a test that is decided here. What it excludes is left out, unseen by all that follows.
+//! `feature(f)` and `over(ipv6)`: tests that are decided here. What they exclude is left out, unseen by all that follows.
 
 use super::{Chosen, choose};
 use crate::assemble::codes;
@@ -8,16 +8,39 @@ use crate::diag::Diagnostic;
 use crate::span::Span;
 
 pub(super) fn fold(tree: &mut File, declared: &[&Feature], chosen: &[Chosen], to: &mut Vec<Diagnostic>) {
-    let mut folder = Folder { declared, chosen, diagnostics: to, left_out: Vec::new() };
+    let over = version(tree);
+    // A function of the program hides the test.
+    let hidden = |item: &Item| matches!(&item.kind, ItemKind::Function { name, .. } if name.name == OVER);
+    let tests_over = !tree.items.iter().any(hidden);
+    let mut folder = Folder { declared, chosen, over, tests_over, diagnostics: to, left_out: Vec::new() };
     for item in &mut tree.items {
         folder.item(&mut item.kind);
     }
     tree.left_out.append(&mut folder.left_out);
 }
 
+const OVER: &str = "over";
+
+/// The version of the Internet Protocol of the program's packets; `None` if they have no network header.
+fn version(tree: &File) -> Option<Over> {
+    let header = tree.items.iter().find_map(|item| match &item.kind {
+        ItemKind::NetHeader { name, .. } => Some(name.name.as_str()),
+        _ => None,
+    });
+    match header {
+        Some("link") => None,
+        Some("ipv6") => Some(Over::Ipv6),
+        Some("ipv4") => Some(Over::Ipv4),
+        _ => Some(tree.over),
+    }
+}
+
 struct Folder<'a> {
     declared: &'a [&'a Feature],
     chosen: &'a [Chosen],
+    over: Option<Over>,
+    /// whether `over(...)` is the test of the version
+    tests_over: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
     left_out: Vec<Span>,
 }
@@ -170,7 +193,7 @@ impl Folder<'_> {
 
     /// Replaces tests in the expression; what it is then, if they alone decide that.
     fn expr(&mut self, expr: &mut Expr) -> Option<bool> {
-        if let Some(value) = self.test(expr) {
+        if let Some(value) = self.test(expr).or_else(|| self.version_test(expr)) {
             expr.kind = ExprKind::Bool(value);
             return Some(value);
         }
@@ -243,6 +266,30 @@ impl Folder<'_> {
         let result = self.expr(taken);
         *expr = std::mem::replace(&mut **taken, nothing(span));
         result
+    }
+
+    /// The value of `over(ipv4)` or `over(ipv6)`.
+    fn version_test(&mut self, expr: &Expr) -> Option<bool> {
+        let ExprKind::Call(callee, args) = &expr.kind else { return None };
+        if !self.tests_over || !matches!(&callee.kind, ExprKind::Name(n) if n == OVER) {
+            return None;
+        }
+        let named = match args.as_slice() {
+            [Expr { kind: ExprKind::Name(name), .. }] => match name.as_str() {
+                "ipv4" => Some(Over::Ipv4),
+                "ipv6" => Some(Over::Ipv6),
+                _ => None,
+            },
+            _ => None,
+        };
+        if named.is_none() {
+            let message = "`over(...)` names no version of the Internet Protocol";
+            self.diagnostics.push(
+                Diagnostic::error(codes::FEATURE_TEST, message, expr.span, "neither `ipv4` nor `ipv6`")
+                    .mend("write `over(ipv4)` or `over(ipv6)`"),
+            );
+        }
+        Some(named.is_some() && named == self.over)
     }
 
     /// The value of `feature(f)` or `feature(f, option)`.

@@ -14,8 +14,6 @@ mod order;
 mod points;
 mod spread;
 
-use std::borrow::Cow;
-
 use crate::ast::{Feature, File};
 use crate::diag::Diagnostic;
 
@@ -25,8 +23,8 @@ pub use declared::features;
 
 /// A program with its features chosen.
 #[derive(Debug)]
-pub struct Configured<'a> {
-    pub tree: Cow<'a, File>,
+pub struct Configured {
+    pub tree: File,
     /// in the order of the file
     pub chosen: Vec<Chosen>,
     pub diagnostics: Vec<Diagnostic>,
@@ -48,7 +46,7 @@ pub fn combinations(tree: &File) -> Option<Vec<Choice>> {
 
 /// Chooses the features of a program: those that it has by default and those of `choice`; what it does not have is passed
 /// over.
-pub fn configure<'a>(tree: &'a File, choice: &Choice) -> Configured<'a> {
+pub fn configure(tree: &File, choice: &Choice) -> Configured {
     let mut diagnostics = Vec::new();
     let declared: Vec<&Feature> = features(tree).collect();
     let blocks: Vec<&Feature> = blocks(tree).collect();
@@ -56,18 +54,11 @@ pub fn configure<'a>(tree: &'a File, choice: &Choice) -> Configured<'a> {
     let chosen = defaults::choose(&declared, &blocks, choice);
     choose::check_combination(&blocks, &chosen, &mut diagnostics);
     extensions::check(tree, &mut diagnostics);
-    let plain = choice.over == tree.over
-        && !order::is_needed(tree)
-        && !spread::is_needed(tree)
-        && !points::is_needed(tree);
-    if declared.is_empty() && plain {
-        return Configured { tree: Cow::Borrowed(tree), chosen, diagnostics };
-    }
     let mut merged = merge::merge(tree, &chosen, &mut diagnostics);
     merged.over = choice.over;
     fold::fold(&mut merged, &declared, &chosen, &mut diagnostics);
     points::expand(&mut merged, &mut diagnostics);
     spread::spread(&mut merged, &mut diagnostics);
     order::order(&mut merged, tree, &mut diagnostics);
-    Configured { tree: Cow::Owned(merged), chosen, diagnostics }
+    Configured { tree: merged, chosen, diagnostics }
 }

@@ -6,22 +6,6 @@ use crate::ast::*;
 use crate::diag::Diagnostic;
 use crate::suggest::nearest;
 
-/// Whether any processor says where it stands.
-pub(super) fn is_needed(tree: &File) -> bool {
-    steps(tree).any(|(_, step)| step.place.is_some())
-}
-
-/// All steps of all chains, with their events.
-fn steps(tree: &File) -> impl Iterator<Item = (&Ident, &Step)> {
-    tree.items
-        .iter()
-        .flat_map(|item| match &item.kind {
-            ItemKind::Dispatch { arms, .. } => arms.as_slice(),
-            _ => &[],
-        })
-        .flat_map(|arm| arm.chain.iter().chain(arm.absent.iter().flatten()).map(|step| (&arm.event, step)))
-}
-
 /// Brings each chain of `tree` into its order; `whole` is the program with all its features.
 pub(super) fn order(tree: &mut File, whole: &File, diagnostics: &mut Vec<Diagnostic>) {
     for item in &mut tree.items {

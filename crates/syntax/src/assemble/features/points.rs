@@ -10,15 +10,7 @@ use crate::assemble::codes;
 use crate::ast::*;
 use crate::diag::Diagnostic;
 use crate::span::Span;
-use crate::walk::{Node, bodies, exprs_mut, names_mut};
-
-pub(super) fn is_needed(tree: &File) -> bool {
-    let mut needed = tree.items.iter().any(|i| matches!(i.kind, ItemKind::Extension { .. }));
-    bodies(tree, &mut |node| {
-        needed |= matches!(node, Node::Stmt(Stmt { kind: StmtKind::Point { .. }, .. }));
-    });
-    needed
-}
+use crate::walk::{exprs_mut, names_mut};
 
 /// The bodies of the extensions, by function and point, each in the order of the file.
 type Extensions = HashMap<(String, String), Vec<Block>>;

@@ -12,11 +12,6 @@ use crate::suggest::nearest;
 /// How many fields a declaration has at most, with those that it takes from others.
 const FIELDS_MAX: usize = 1024;
 
-/// Whether any declaration takes the fields of another.
-pub(super) fn is_needed(tree: &File) -> bool {
-    tree.items.iter().flat_map(|item| item.kind.fields()).any(|f| f.spread)
-}
-
 /// Puts fields where they are taken.
 pub(super) fn spread(tree: &mut File, diagnostics: &mut Vec<Diagnostic>) {
     let sources = tree.items.iter().filter_map(|item| source(&item.kind)).collect();
