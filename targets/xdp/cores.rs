@@ -11,16 +11,17 @@ use carrick_driver::targets::Cores;
 use carrick_ir::Program;
 use carrick_sim::diff::Pace;
 use carrick_sim::scenario::{Engine, Scenario};
-use carrick_xdp_loader::{KernelCore, LoadError};
+use carrick_xdp_loader::{KernelCore, LoadError, Objects};
 
-use super::build::{self, Object};
+use super::build;
 
 /// The longest packet that fits into a frame, which has one page of the kernel's memory.
 const LONGEST: u32 = 3000;
 
-/// An object, of which each core is loaded anew.
+/// Objects of one program, and the folder that they are loaded from.
 struct KernelCores {
-    object: Object,
+    objects: Objects,
+    _object: build::Object,
     verbose: bool,
     /// why the last core could not be made
     refusal: Rc<RefCell<Option<LoadError>>>,
@@ -32,7 +33,8 @@ struct KernelCores {
 /// As [`build::cached_object`].
 pub fn of(program: &Program, verbose: bool) -> Result<Box<dyn Cores>, Failure> {
     let object = build::cached_object(program, Tracing::On)?;
-    Ok(Box::new(KernelCores { object, verbose, refusal: Rc::default() }))
+    let objects = Objects::new(&object.program.path);
+    Ok(Box::new(KernelCores { objects, _object: object, verbose, refusal: Rc::default() }))
 }
 
 impl Cores for KernelCores {
@@ -42,9 +44,9 @@ impl Cores for KernelCores {
     }
 
     fn engine(&self, pace: Pace) -> Engine {
-        let (object, refusal) = (self.object.program.path.clone(), self.refusal.clone());
+        let (objects, refusal) = (self.objects.clone(), self.refusal.clone());
         Engine::Made(Rc::new(move |program: &Arc<Program>, config| {
-            match KernelCore::new(&object, program.clone(), config, pace) {
+            match KernelCore::new(&objects, program.clone(), config, pace) {
                 Ok(core) => Ok(Box::new(core)),
                 Err(refused) => {
                     let text = refused.to_string();

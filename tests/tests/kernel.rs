@@ -25,7 +25,7 @@ use carrick_tests::build::{carrick, root};
 use carrick_tests::in_kernel::{ASK, answering, enable_veth_redirect};
 use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::saying;
-use carrick_xdp_loader::{KernelCore, LoadError, Object, needs};
+use carrick_xdp_loader::{KernelCore, LoadError, Object, Objects, needs};
 
 /// Seeds, and operations of each: more than enough for every path of programs this small.
 const SEEDS: u64 = 3;
@@ -68,6 +68,11 @@ fn object(program: &Program, tracing: Tracing) -> Option<build::Object> {
         }
         Err(failure) => panic!("{failure}"),
     }
+}
+
+/// The objects of a program with tracing, and what they are loaded from.
+fn traced(program: &Program) -> Option<(Objects, build::Object)> {
+    object(program, Tracing::On).map(|built| (Objects::new(&built.program.path), built))
 }
 
 /// What a load gave; `None`, said aloud, where this process may not.
@@ -113,10 +118,10 @@ fn may_load() -> bool {
 }
 
 /// What a comparison of an object, in the kernel, with the interpreter gave.
-fn compared(object: &build::Object, program: &Arc<Program>, seed: u64) -> Comparison {
+fn compared(objects: &Objects, program: &Arc<Program>, seed: u64) -> Comparison {
     let pace = if seed % 2 == 1 { Pace::AtOnce } else { Pace::Asked };
     let mut make = |config: &Config| {
-        let core = KernelCore::new(&object.program.path, program.clone(), config, pace);
+        let core = KernelCore::new(objects, program.clone(), config, pace);
         Ok(Box::new(core.map_err(|e| e.to_string())?) as Box<dyn Core>)
     };
     diff_cores(program, &mut make, pace, seed, OPERATIONS).expect("it loads")
@@ -129,9 +134,9 @@ fn programs_do_in_the_kernel_what_they_do_in_the_interpreter() {
     }
     let mut packets = 0;
     for (path, program) in programs() {
-        let Some(object) = object(&program, Tracing::On) else { return };
+        let Some((objects, _built)) = traced(&program) else { return };
         for seed in 1..=SEEDS {
-            let result = compared(&object, &program, seed);
+            let result = compared(&objects, &program, seed);
             assert_eq!(result.difference, None, "{}, seed {seed}", path.display());
             packets += result.packets;
         }
@@ -147,6 +152,31 @@ const TRANSPORTS: [(&str, &str); 3] = [
     ("protocols/quic-lite/quic-lite.mtp", ""),
 ];
 
+/// Comparisons begin with an empty core, though objects serve one core after another.
+#[test]
+fn a_cleared_object_is_as_one_that_was_just_loaded() {
+    if !may_load() {
+        return;
+    }
+    for name in ["homa", "netcache"] {
+        let program = fits(&root().join(format!("protocols/{name}/{name}.mtp"))).expect("it fits");
+        let Some((objects, built)) = traced(&program) else { return };
+        for seed in 1..=2 {
+            assert_eq!(compared(&objects, &program, seed).difference, None, "{name}, seed {seed}");
+        }
+        let config = Config { seed: 3, address: 1, ..Config::default() };
+        let contents = |objects: &Objects| {
+            let object = loaded(objects.lend(&program, &config)).expect("it was loaded before");
+            object.contents().expect("readable")
+        };
+        let again = contents(&objects);
+        assert_eq!(objects.loaded(), 2, "{name}: one for each end");
+        for ((map, again), (_, new)) in again.iter().zip(contents(&Objects::new(&built.program.path))) {
+            assert!(*again == new, "{name}: {map} differs");
+        }
+    }
+}
+
 /// A whole transport: applications over a network that loses and reorders.
 #[test]
 fn transports_do_in_the_kernel_what_they_do_in_the_interpreter() {
@@ -160,13 +190,13 @@ fn transports_do_in_the_kernel_what_they_do_in_the_interpreter() {
 
 /// Compares a transport's transfers over random networks.
 fn transfers_agree(program: &Arc<Program>, instances: &str, seeds: RangeInclusive<u64>) {
-    let Some(object) = object(program, Tracing::On) else { return };
+    let Some((objects, _built)) = traced(program) else { return };
     let of = |p: &carrick_ir::ParamDef| if p.name == instances { 16 } else { p.default };
     let params: Vec<u64> = program.params.iter().map(of).collect();
     for seed in seeds {
-        let path = object.program.path.clone();
+        let objects = objects.clone();
         let engine = Engine::Made(Rc::new(move |program, config| {
-            let core = KernelCore::new(&path, program.clone(), config, Pace::Asked);
+            let core = KernelCore::new(&objects, program.clone(), config, Pace::Asked);
             Ok(Box::new(core.map_err(|e| e.to_string())?))
         }));
         let random = Scenario::random(seed);
@@ -185,10 +215,10 @@ fn programs_do_so_over_ipv6_too() {
         return;
     }
     let few = fits_over_ipv6("protocols/stop-and-wait/stop-and-wait.mtp");
-    let Some(object) = object(&few, Tracing::On) else { return };
+    let Some((objects, _built)) = traced(&few) else { return };
     let mut packets = 0;
     for seed in 1..=SEEDS {
-        let result = compared(&object, &few, seed);
+        let result = compared(&objects, &few, seed);
         assert_eq!(result.difference, None, "seed {seed}");
         packets += result.packets;
     }
@@ -219,9 +249,9 @@ fn programs_in_the_network_do_so_too() {
 
 /// Compares a program in the network on random packets.
 fn between_agrees(program: &Arc<Program>, seeds: RangeInclusive<u64>) {
-    let Some(object) = object(program, Tracing::On) else { return };
+    let Some((objects, _built)) = traced(program) else { return };
     for seed in seeds {
-        let result = compared(&object, program, seed);
+        let result = compared(&objects, program, seed);
         let name = (&program.name, program.net_header.layer);
         assert_eq!(result.difference, None, "{name:?}, seed {seed}");
         assert!(result.packets > 10, "{name:?}: only {} packets", result.packets);
@@ -244,8 +274,8 @@ fn a_transport_with_features_does_so_too() {
         let program = compile_choice(&path, &choice).expect("readable").program.expect("it is right");
         let Some(plain) = object(&program, Tracing::Off) else { return };
         let Some(_) = loaded(Object::load(&plain.program.path, &program, 1, 1, 1500, &[])) else { return };
-        let Some(object) = object(&program, Tracing::On) else { return };
-        let result = compared(&object, &program, 1);
+        let Some((objects, _built)) = traced(&program) else { return };
+        let result = compared(&objects, &program, 1);
         assert_eq!(result.difference, None, "{features:?}");
         assert!(result.packets > 5, "only {} packets with {features:?}", result.packets);
     }
@@ -258,9 +288,9 @@ fn queues_go_before_others_there_too() {
         return;
     }
     let program = fits(&root().join("protocols/ndp/ndp.mtp")).expect("it fits");
-    let Some(object) = object(&program, Tracing::On) else { return };
+    let Some((objects, _built)) = traced(&program) else { return };
     for seed in 1..=SEEDS {
-        let result = compared(&object, &program, seed);
+        let result = compared(&objects, &program, seed);
         assert_eq!(result.difference, None, "seed {seed}");
         assert!(result.packets > 10, "only {} packets", result.packets);
     }

@@ -2,19 +2,18 @@
 //! A core whose program is in the kernel, for those who compare cores.
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::Arc;
 
 use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
 use carrick_ir::{Function, Loc, Program, Ty, counter};
 use carrick_sim::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 use carrick_sim::diff::Pace;
-use carrick_sim::ip;
 
 use crate::layout::{Asked, COMPLETION, ETHERNET, HOLD, QUEUE, REQUEST_TYPE, ethertype, kind};
+use crate::recycled::Lent;
 use crate::requests::Requests;
 use crate::timers::Timers;
-use crate::{LoadError, Object, Reports};
+use crate::{LoadError, Objects};
 
 /// The frame goes back by the device that it came from.
 const XDP_TX: u32 = 3;
@@ -38,8 +37,7 @@ struct Out {
 
 /// A program in the kernel that is fed frame by frame (`BPF_PROG_TEST_RUN`): packets leave when they are issued.
 pub struct KernelCore {
-    object: Object,
-    reports: Reports,
+    object: Lent,
     program: Arc<Program>,
     out: VecDeque<Out>,
     /// that of the last one that was taken
@@ -60,19 +58,17 @@ pub struct KernelCore {
 }
 
 impl KernelCore {
-    /// Loads an object that was made of this program.
+    /// A core of one of the objects that were made of this program.
     ///
     /// # Errors
     /// Why it is not in the kernel.
     pub fn new(
-        object: &Path,
+        objects: &Objects,
         program: Arc<Program>,
         config: &Config,
         pace: Pace,
     ) -> Result<KernelCore, LoadError> {
-        let address = ip::address(program.net_header.layer, ip::host(config.address));
-        let object = Object::load(object, &program, config.seed, address, config.mtu, &config.params)?;
-        let reports = object.reports().map_err(LoadError::Failed)?;
+        let object = objects.lend(&program, config)?;
         object.stay_awake().map_err(LoadError::Failed)?;
         if pace == Pace::Asked {
             object.pace().map_err(LoadError::Failed)?;
@@ -81,7 +77,6 @@ impl KernelCore {
         let requests = Requests::new(&object).map_err(LoadError::Failed)?;
         Ok(KernelCore {
             object,
-            reports,
             program,
             out: VecDeque::new(),
             left_by: 0,
@@ -167,7 +162,7 @@ impl KernelCore {
         let (records, failed) = (&mut self.records, &mut self.failed);
         let (completions, at) = (&mut self.completions, self.now);
         let (lost, most) = (&mut self.lost, self.most_open);
-        self.reports.take(|kind, number, words| match (kind, &*words) {
+        self.object.reports().take(|kind, number, words| match (kind, &*words) {
             (COMPLETION, _) if completions.len() >= most => *lost += 1,
             (COMPLETION, [token, status, value]) => {
                 completions.push_back(Completion {

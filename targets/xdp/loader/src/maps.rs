@@ -11,6 +11,7 @@ const LOOKUP: libc::c_long = 1;
 const UPDATE: libc::c_long = 2;
 const DELETE: libc::c_long = 3;
 const NEXT_KEY: libc::c_long = 4;
+const LOOKUP_AND_DELETE: libc::c_long = 21;
 const TEST_RUN: libc::c_long = 10;
 /// `BPF_NOEXIST`.
 const NEW: u64 = 1;
@@ -101,6 +102,32 @@ pub(crate) fn remove(map: BorrowedFd<'_>, key: &[u8]) -> io::Result<()> {
     bpf(DELETE, &mut Element { map: number(map), key: address(key), ..Element::default() }).map(|_| ())
 }
 
+/// Takes the next value of a stack or a queue; `None`: it is empty.
+pub(crate) fn pop(map: BorrowedFd<'_>, value: &mut [u8]) -> io::Result<Option<()>> {
+    let mut attr = Element { map: number(map), value: value.as_mut_ptr() as u64, ..Element::default() };
+    match bpf(LOOKUP_AND_DELETE, &mut attr) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(|_| Some(())),
+    }
+}
+
+/// All keys of a map that nobody changes, in order; each is `octets` long.
+pub(crate) fn keys(map: BorrowedFd<'_>, octets: usize) -> io::Result<Vec<Vec<u8>>> {
+    let mut keys: Vec<Vec<u8>> = Vec::new();
+    loop {
+        let mut next = vec![0_u8; octets];
+        let key = keys.last().map_or(0, |last| address(last));
+        let value = next.as_mut_ptr() as u64;
+        match bpf(NEXT_KEY, &mut Element { map: number(map), key, value, ..Element::default() }) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => break,
+            other => other.map(|_| ())?,
+        }
+        keys.push(next);
+    }
+    keys.sort_unstable();
+    Ok(keys)
+}
+
 /// How many keys a map has that are `octets` long; at most so many, which it might seem to exceed while it changes.
 pub(crate) fn count(map: BorrowedFd<'_>, octets: usize, most: usize) -> io::Result<usize> {
     let (mut key, mut next, mut found) = (vec![0_u8; octets], vec![0_u8; octets], 0);
@@ -142,6 +169,12 @@ impl Mapped {
         let room = self.len.saturating_sub(at).min(octets.len());
         // SAFETY: the bytes are within the mapping, of which no Rust reference is made.
         unsafe { std::ptr::copy_nonoverlapping(octets.as_ptr(), self.at.wrapping_add(at), room) };
+    }
+
+    /// Makes all bytes zero.
+    pub(crate) fn clear(&self) {
+        // SAFETY: as above.
+        unsafe { std::ptr::write_bytes(self.at, 0, self.len) };
     }
 
     /// Copies bytes from a place of the array; zeros where it has none.

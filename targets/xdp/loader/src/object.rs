@@ -22,11 +22,13 @@ use crate::{LoadError, machine, memory, pins};
 
 /// A loaded program with its maps. It is there as long as this is, unless it is pinned or at a device.
 pub struct Object {
-    maps: BTreeMap<String, MapData>,
+    pub(crate) maps: BTreeMap<String, MapData>,
     programs: BTreeMap<String, OwnedFd>,
     /// bytes of what each processor has
     pub(crate) core_octets: usize,
     pub(crate) processors: usize,
+    /// of the maps whose sizes depend on parameters, how many elements each has; known of those that this process has loaded
+    pub(crate) elements: Vec<(String, u32)>,
 }
 
 /// Bytes of the packets that a link of IPv6 carries at least (RFC 8200 §5).
@@ -68,14 +70,14 @@ impl Object {
             programs.insert(name.to_owned(), fd.map_err(|e| LoadError::Failed(e.to_string()))?);
         }
         let object = Object::of(maps_of(&ebpf).map_err(LoadError::Failed)?, programs);
-        let object = object.map_err(LoadError::Failed)?;
+        let object = Object { elements: room.elements, ..object.map_err(LoadError::Failed)? };
         object.begin(program, seed, address, mtu, params).map_err(LoadError::Failed)?;
         Ok(object)
     }
 
     fn of(maps: BTreeMap<String, MapData>, programs: BTreeMap<String, OwnedFd>) -> Result<Object, String> {
         let processors = aya::util::nr_cpus().map_err(|(_, e)| e.to_string())?;
-        let mut object = Object { maps, programs, core_octets: 0, processors };
+        let mut object = Object { maps, programs, core_octets: 0, processors, elements: Vec::new() };
         object.core_octets = object.value_octets("carrick_cores")?.next_multiple_of(8);
         Ok(object)
     }
