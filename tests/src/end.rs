@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use carrick_interp::{Completion, Config, Core, Data, Refused, Request};
-use carrick_ir::{Program, Ty};
+use carrick_ir::{FieldDef, NetLayer, Program, Ty};
+use carrick_sim::ip;
 
 /// A core, what it has completed, and what it has sent.
 pub struct End {
@@ -37,7 +38,8 @@ impl End {
         End { program: program.clone(), core, now: 0, token: 0, done: Vec::new(), out: Vec::new() }
     }
 
-    /// Makes a call with these values for the scalar fields of its event, and 0 for others. Returns the request's token.
+    /// Makes a call with these values for the scalar fields of its event, and 0 for others. An address over IPv6 is that of the
+    /// simulator's host with this one. Returns the request's token.
     ///
     /// # Panics
     /// If there is no such call, or it is refused.
@@ -47,8 +49,15 @@ impl End {
         let number = calls.iter().position(|c| c.name == name).expect("such a call");
         let event = &self.program.events[calls[number].event.index()];
         let value = |name: &str| fields.iter().find(|(n, _)| *n == name).map_or(0, |(_, v)| *v);
-        let args: Vec<u64> =
-            event.fields.iter().filter(|f| f.ty != Ty::Addr).map(|f| value(&f.name)).collect();
+        let words = |field: &FieldDef| match (&field.ty, value(&field.name)) {
+            (Ty::Addr, _) => Vec::new(),
+            (Ty::Id(_), host) => {
+                let address = ip::address(NetLayer::Ipv6, host as u32);
+                vec![(address >> 64) as u64, address as u64]
+            }
+            (_, value) => vec![value],
+        };
+        let args: Vec<u64> = event.fields.iter().flat_map(words).collect();
         self.token += 1;
         self.drain();
         let request = Request { handle, token: self.token, args: &args, data };

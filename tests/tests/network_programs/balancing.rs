@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use crate::host::{Ended, PORT};
 use crate::node::InNetwork;
 use crate::world::{Applications, World, address};
+use carrick_driver::Over;
+use carrick_ir::NetLayer;
+use carrick_sim::ip;
 use carrick_tests::pattern::fill;
 use carrick_tests::seeds::seeds;
 
@@ -14,7 +17,8 @@ const CLIENTS: usize = 3;
 const SERVERS: usize = 3;
 const REQUESTS: u32 = 60;
 const SERVICE: u32 = 0x0a00_00fe;
-const ADDED: usize = 12;
+/// Ports and numbers of the added header.
+const NUMBERS: usize = 4;
 
 /// Bytes that no other message has; many are longer than a packet.
 fn octets(client: usize, number: u32) -> Vec<u8> {
@@ -31,8 +35,8 @@ fn response(server: usize, request: &[u8]) -> Vec<u8> {
     request.iter().rev().copied().chain([server as u8]).collect()
 }
 
-#[derive(Default)]
 struct Balanced {
+    layer: NetLayer,
     begun: [u32; CLIENTS],
     /// who has executed each request
     executed: BTreeMap<Vec<u8>, usize>,
@@ -41,6 +45,17 @@ struct Balanced {
 }
 
 impl Balanced {
+    fn new(layer: NetLayer) -> Balanced {
+        let (begun, executed) = ([0; CLIENTS], BTreeMap::new());
+        Balanced { layer, begun, executed, answered: 0, failed: 0 }
+    }
+
+    /// The bytes of a host's address.
+    fn octets_of(&self, host: u32) -> Vec<u8> {
+        let octets = ip::address(self.layer, host).to_be_bytes();
+        octets[if self.layer == NetLayer::Ipv6 { 0 } else { 12 }..].to_vec()
+    }
+
     fn served(&self, server: usize) -> usize {
         self.executed.values().filter(|by| **by == server).count()
     }
@@ -54,11 +69,12 @@ impl Applications for Balanced {
     }
 
     fn serve(&mut self, host: usize, longer: &[u8]) -> Vec<u8> {
-        let (header, request) = longer.split_at(ADDED);
+        let added = 2 * self.octets_of(SERVICE).len() + NUMBERS;
+        let (header, request) = longer.split_at(added);
         let (client, server) = (usize::from(request[4]), host - CLIENTS);
         let expected = [
-            &SERVICE.to_be_bytes()[..],
-            &address(client).to_be_bytes(),
+            &self.octets_of(SERVICE)[..],
+            &self.octets_of(address(client)),
             &PORT.to_be_bytes(),
             &(server as u16).to_be_bytes(),
         ];
@@ -84,8 +100,9 @@ fn run(balancer: &InNetwork, seed: u64, servers: &str) -> Balanced {
     let service = format!("service={SERVICE}");
     let node = [first.as_str(), service.as_str(), servers, "remember=10ms"];
     let ends = ["rto=1ms", "retries_max=40", "remember=80ms"];
-    let mut world = World::new(CLIENTS + SERVERS, &ends, Some(balancer.start(&node, seed)), seed);
-    let mut balanced = Balanced::default();
+    let layer = balancer.layer();
+    let mut world = World::over(layer, CLIENTS + SERVERS, &ends, Some(balancer.start(&node, seed)), seed);
+    let mut balanced = Balanced::new(layer);
     world.run(&mut balanced);
     world.settle(&mut balanced);
     assert_eq!(balanced.answered + balanced.failed, REQUESTS * CLIENTS as u32, "seed {seed}");
@@ -97,11 +114,18 @@ fn run(balancer: &InNetwork, seed: u64, servers: &str) -> Balanced {
 /// `CARRICK_SEEDS` is the number of seeds.
 #[test]
 fn one_server_of_all_executes_each_request() {
-    let seeds = seeds(12);
-    let balancer = InNetwork::new(BALANCER);
+    share_is_kept(&InNetwork::new(BALANCER), seeds(12));
+}
+
+#[test]
+fn so_it_is_over_ipv6() {
+    share_is_kept(&InNetwork::over(BALANCER, Over::Ipv6), seeds(4));
+}
+
+fn share_is_kept(balancer: &InNetwork, seeds: u64) {
     let mut failed = 0;
     for seed in 1..=seeds {
-        let balanced = run(&balancer, seed, "servers=3");
+        let balanced = run(balancer, seed, "servers=3");
         for server in 0..SERVERS {
             let share = balanced.served(server) * SERVERS * 100 / balanced.executed.len();
             assert!((60..150).contains(&share), "seed {seed}: server {server} has {share} % of its share");

@@ -4,17 +4,19 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use carrick_driver::compile_file;
+use carrick_driver::{Choice, Over, compile_choice};
 use carrick_interp::{Config, Data};
 use carrick_ir::Program;
+use carrick_sim::ip;
 use carrick_tests::build::root;
 use carrick_tests::end::{self, End};
 
 pub const PORT: u16 = 7;
 const LONGEST: u64 = 64_000;
 
-pub fn program(file: &str) -> Arc<Program> {
-    compile_file(&root().join(file)).expect("readable").program.expect("without errors")
+pub fn program(file: &str, over: Over) -> Arc<Program> {
+    let choice = Choice { over, ..Choice::default() };
+    compile_choice(&root().join(file), &choice).expect("readable").program.expect("without errors")
 }
 
 /// How an RPC ended.
@@ -26,6 +28,7 @@ pub struct Ended {
 
 pub struct Host {
     end: End,
+    /// over IPv6, the host's in the simulator with this address (`carrick_sim::ip::address`)
     pub address: u32,
     endpoint: u64,
     /// RPCs that wait for their responses, with their requests
@@ -52,7 +55,8 @@ impl DerefMut for Host {
 impl Host {
     pub fn new(program: &Arc<Program>, address: u32, seed: u64, settings: &[&str]) -> Host {
         let params = end::params(program, settings);
-        let config = Config { seed, address: address.into(), params, ..Config::default() };
+        let address_of_core = ip::address(program.net_header.layer, address);
+        let config = Config { seed, address: address_of_core, params, ..Config::default() };
         let mut end = End::new(program, &config);
         let fields = [("local_ip", u64::from(address)), ("local_port", u64::from(PORT))];
         let token = end.call("open", 0, &fields, Data::None);

@@ -4,12 +4,12 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use carrick_driver::Failure;
 use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
 use carrick_driver::compiled;
+use carrick_driver::{Failure, Over};
 use carrick_interp::{Config, Refused};
-use carrick_ir::Program;
+use carrick_ir::{NetLayer, Program};
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::core::Core;
 use carrick_sim::scenario::Engine;
@@ -26,7 +26,11 @@ pub struct InNetwork {
 
 impl InNetwork {
     pub fn new(file: &str) -> InNetwork {
-        let program = program(file);
+        InNetwork::over(file, Over::Ipv4)
+    }
+
+    pub fn over(file: &str, over: Over) -> InNetwork {
+        let program = program(file, over);
         let compiled = match compiled::shared_library(&program, Tracing::Off) {
             Ok(library) => Some((CompiledProgram::load(&library.path, &program).expect("it loads"), library)),
             Err(Failure::Missing(what)) => {
@@ -36,6 +40,10 @@ impl InNetwork {
             Err(failure) => panic!("{failure}"),
         };
         InNetwork { program, compiled }
+    }
+
+    pub fn layer(&self) -> NetLayer {
+        self.program.net_header.layer
     }
 
     pub fn start(&self, settings: &[&str], seed: u64) -> Node {

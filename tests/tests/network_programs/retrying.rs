@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use carrick_driver::Over;
 use carrick_ir::STATUS_NAMES;
 use carrick_sim::ip::{checksum, mend_checksum};
 use carrick_tests::pattern::fill;
@@ -84,7 +85,7 @@ fn each_request_is_executed_once() {
 }
 
 fn host(settings: &[&str]) -> Host {
-    Host::new(&program("protocols/udp-retry/udp-retry.mtp"), address(0), 5, settings)
+    Host::new(&program("protocols/udp-retry/udp-retry.mtp", Over::Ipv4), address(0), 5, settings)
 }
 
 #[test]

@@ -4,8 +4,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use carrick_driver::Over;
 use carrick_interp::Refused;
-use carrick_ir::ROUTE;
+use carrick_ir::{NetLayer, ROUTE};
+use carrick_sim::ip;
 use carrick_sim::random_source::RandomSource;
 
 use crate::host::{Ended, Host, program};
@@ -51,6 +53,7 @@ type Flying = (u64, u64, Place, Vec<u8>);
 pub struct World {
     pub hosts: Vec<Host>,
     pub node: Option<Node>,
+    layer: NetLayer,
     random: RandomSource,
     flying: BinaryHeap<Reverse<Flying>>,
     count: u64,
@@ -62,8 +65,15 @@ pub struct World {
 impl World {
     /// Hosts with these settings, and what is at the switch.
     pub fn new(hosts: usize, settings: &[&str], node: Option<Node>, seed: u64) -> World {
-        let ends = program("protocols/udp-retry/udp-retry.mtp");
+        World::over(NetLayer::Ipv4, hosts, settings, node, seed)
+    }
+
+    /// The same over a version of the Internet Protocol.
+    pub fn over(layer: NetLayer, hosts: usize, settings: &[&str], node: Option<Node>, seed: u64) -> World {
+        let over = if layer == NetLayer::Ipv6 { Over::Ipv6 } else { Over::Ipv4 };
+        let ends = program("protocols/udp-retry/udp-retry.mtp", over);
         World {
+            layer,
             hosts: (0..hosts).map(|n| Host::new(&ends, address(n), seed, settings)).collect(),
             node,
             random: RandomSource::new(seed),
@@ -92,7 +102,7 @@ impl World {
     }
 
     fn deliver(&mut self, octets: &[u8]) {
-        let to = octets.get(16..20).and_then(|o| o.try_into().ok()).map_or(0, u32::from_be_bytes);
+        let to = ip::destination(self.layer, octets).map_or(0, ip::host);
         if let Some(host) = self.hosts.iter().position(|host| host.address == to) {
             self.fly(|| Place::Host(host), octets);
         }
