@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -61,15 +62,18 @@ impl Middle {
     fn set_up(&self) -> Result<(), String> {
         debug_assert_eq!(Self::SERVER.parse(), Ok(std::net::Ipv4Addr::from(tcp_segment::CORE)));
         let [client, node, server] = &self.names;
+        let over_ipv6 = Path::new("/proc/sys/net/ipv6").exists();
         for name in &self.names {
             run(Command::new("ip").args(["netns", "add", name]))?;
             within(name, "ip link set lo up")?;
-            // Nothing but what a test sends.
-            within(
-                name,
-                "sysctl -q -w net.ipv6.conf.all.router_solicitations=0 net.ipv6.conf.all.addr_gen_mode=1",
-            )?;
-            within(name, "sysctl -q -w net.ipv6.conf.default.addr_gen_mode=1")?;
+            if over_ipv6 {
+                // Nothing but what a test sends.
+                within(
+                    name,
+                    "sysctl -q -w net.ipv6.conf.all.router_solicitations=0 net.ipv6.conf.all.addr_gen_mode=1",
+                )?;
+                within(name, "sysctl -q -w net.ipv6.conf.default.addr_gen_mode=1")?;
+            }
         }
         let ends = [(client, Self::CLIENT, Self::CLIENT_6), (server, Self::SERVER, Self::SERVER_6)];
         for ((name, four, six), device) in ends.into_iter().zip(Self::DEVICES) {
@@ -79,7 +83,9 @@ impl Middle {
                 within(name, &format!("ip link set {device} up"))?;
             }
             within(name, &format!("ip addr add {four}/24 dev wire0"))?;
-            within(name, &format!("ip addr add {six}/64 dev wire0 nodad"))?;
+            if over_ipv6 {
+                within(name, &format!("ip addr add {six}/64 dev wire0 nodad"))?;
+            }
         }
         Ok(())
     }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two network namespaces joined by a veth pair, or one with a TUN device.
 
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::net::{AddressFamily, SocketType, socket};
 
 /// One of the two ends of a [`Net`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +40,12 @@ impl Net {
     pub const PEER_STACK: &'static str = "10.77.0.3";
     /// The address of the router of [`Net::routed`].
     pub const ROUTER: &'static str = "10.77.0.254";
+    /// The address of our end over IPv6, of [`Net::route_ipv6`].
+    pub const NEAR: &'static str = "fd00:77::1";
+    /// The address of the router's device on our side.
+    pub const NEAR_ROUTER: &'static str = "fd00:77::fe";
+    const FAR_ROUTER: &'static str = "fd00:78::fe";
+    const FAR: &'static str = "fd00:78::2";
 
     /// Makes the pair, with every offload off so that each packet is one segment with its checksum.
     /// `None`, said on standard error, where this machine does not let us.
@@ -98,6 +107,31 @@ impl Net {
         self.ip(end, &format!("addr add {address}/64 dev {DEVICE} nodad"))
     }
 
+    /// Gives both ends of [`Net::routed`] a network of IPv6 each, with the router between them. The peer's kernel has
+    /// an address in its network and a route to ours; our end's has none, unless the test gives it one.
+    ///
+    /// # Errors
+    /// What `ip` said; a kernel without IPv6 among others.
+    pub fn route_ipv6(&self, mtu: u32) -> Result<(), String> {
+        let router = self.router.as_deref().unwrap_or_default();
+        for (device, near) in [("wire0", Net::NEAR_ROUTER), ("wire1", Net::FAR_ROUTER)] {
+            within(router, &format!("sysctl -q -w net.ipv6.conf.{device}.disable_ipv6=0"))?;
+            within(router, &format!("ip addr add {near}/64 dev {device} nodad"))?;
+        }
+        within(router, "sysctl -q -w net.ipv6.conf.all.forwarding=1")?;
+        within(router, &format!("ip route add {}/128 dev wire1 mtu lock {mtu}", Net::FAR))?;
+        self.take_ipv6(End::Peer, Net::FAR)?;
+        self.ip(End::Peer, &format!("route add default via {}", Net::FAR_ROUTER))
+    }
+
+    /// Lets the router's device on our side take frames from programs in the kernel.
+    ///
+    /// # Errors
+    /// What `ethtool` said.
+    pub fn router_takes_redirected(&self) -> Result<(), String> {
+        within(self.router.as_deref().unwrap_or_default(), "ethtool -K wire0 gro on")
+    }
+
     /// The namespace's name.
     pub fn name(&self, end: End) -> &str {
         &self.names[end as usize]
@@ -130,6 +164,15 @@ impl Net {
         counter(self.router.as_deref().unwrap_or_default(), group, name)
     }
 
+    /// The same of IPv6, as `/proc/net/snmp6` names it.
+    pub fn router_counter_6(&self, name: &str) -> u64 {
+        let router = self.router.as_deref().unwrap_or_default();
+        let output = Command::new("ip").args(["netns", "exec", router, "cat", "/proc/net/snmp6"]).output();
+        let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+        let line = text.lines().find(|line| line.split_whitespace().next() == Some(name));
+        line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+    }
+
     /// Takes the wire up or down, as seen from one end.
     pub fn link(&self, end: End, up: bool) -> Result<(), String> {
         self.ip(end, &format!("link set {DEVICE} {}", if up { "up" } else { "down" }))
@@ -137,7 +180,7 @@ impl Net {
 
     fn set_up_tun(&self) -> Result<(), String> {
         run(Command::new("ip").args(["netns", "add", self.name(End::Peer)]))?;
-        run(self.command(End::Peer, "sysctl").args(["-q", "-w", "net.ipv6.conf.all.disable_ipv6=1"]))?;
+        without_ipv6(self.name(End::Peer))?;
         self.ip(End::Peer, &format!("tuntap add dev {DEVICE} mode tun"))?;
         self.ip(End::Peer, &format!("addr add {}/24 dev {DEVICE}", Net::PEER))?;
         self.link(End::Peer, true)
@@ -148,7 +191,8 @@ impl Net {
         for name in self.names.iter().map(String::as_str).chain([router]) {
             run(Command::new("ip").args(["netns", "add", name]))?;
             run(Command::new("ip").args(["-n", name, "link", "set", "lo", "up"]))?;
-            within(name, "sysctl -q -w net.ipv6.conf.all.disable_ipv6=1 net.ipv4.ip_forward=1")?;
+            without_ipv6(name)?;
+            within(name, "sysctl -q -w net.ipv4.ip_forward=1")?;
         }
         for (end, device, address) in [(End::Ours, "wire0", Net::OURS), (End::Peer, "wire1", Net::PEER)] {
             self.ip(end, &format!("link add {DEVICE} type veth peer name {device} netns {router}"))?;
@@ -177,9 +221,8 @@ impl Net {
             run(Command::new("ip").args(["-n", name, "link", "set", "lo", "up"]))?;
         }
         self.ip(End::Ours, &format!("link add {DEVICE} type veth peer name {DEVICE} netns {peer}"))?;
-        for (end, name) in [(End::Ours, ours), (End::Peer, peer)] {
-            // IPv6's own chatter would be noise in the captures.
-            run(self.command(end, "sysctl").args(["-q", "-w", "net.ipv6.conf.all.disable_ipv6=1"]))?;
+        for name in [ours, peer] {
+            without_ipv6(name)?;
             run(Command::new("ip")
                 .args(["netns", "exec", name, "ethtool", "-K", DEVICE])
                 .args("tso off gso off gro off tx off rx off".split(' ')))?;
@@ -214,6 +257,23 @@ pub fn lacks(program: &str) -> bool {
         skip(&format!("{program} is not installed"));
     }
     lacks
+}
+
+/// Whether this machine's kernel has no IPv6, which is then said as [`skip`] does.
+pub fn lacks_ipv6() -> bool {
+    let lacks = socket(AddressFamily::INET6, SocketType::DGRAM, None).is_err();
+    if lacks {
+        skip("the kernel of this machine has no IPv6");
+    }
+    lacks
+}
+
+/// Keeps IPv6 out of a namespace: its own chatter would be noise in captures. A kernel without IPv6 has none.
+fn without_ipv6(name: &str) -> Result<(), String> {
+    if !Path::new("/proc/sys/net/ipv6").exists() {
+        return Ok(());
+    }
+    within(name, "sysctl -q -w net.ipv6.conf.all.disable_ipv6=1")
 }
 
 /// Whether this machine lacks one of these programs, or something else that is installed as `advice` says; that is then said.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program in the network over IPv6, between two hosts of Linux that know nothing of it.
 
+use std::time::{Duration, Instant};
+
 use carrick_interp::{Config, Core};
 use carrick_tests::build::{host_with, root};
 use carrick_tests::capture::captured;
 use carrick_tests::middle::{Middle, Place};
-use carrick_tests::net::lacks;
+use carrick_tests::net::{lacks, lacks_ipv6};
 use carrick_tests::node::{Node, Report};
 use carrick_tests::scripted::Scripted;
 
@@ -15,6 +17,9 @@ const PROXY: &str = "protocols/synproxy/synproxy.mtp";
 const SNOOP: &str = "protocols/snoop/snoop.mtp";
 const RELAY: &str = "tests/programs/relay_between.mtp";
 const KINDS: [[&str; 2]; 2] = [["packet", "packet"], ["xdp", "xdp"]];
+/// How long Linux may take to find a neighbour.
+const PATIENCE: Duration = Duration::from_secs(20);
+const POLL: Duration = Duration::from_millis(20);
 /// The hop limit with which Linux sends.
 const HOPS: u32 = 64;
 
@@ -26,6 +31,9 @@ fn node(middle: &Middle, kinds: [&str; 2], more: &[&str]) -> Node {
 /// Linux finds its peer by neighbour discovery through the node, and its TCP is of another protocol than the program's.
 #[test]
 fn hosts_find_each_other_through_a_program_over_ipv6() {
+    if lacks_ipv6() {
+        return;
+    }
     for kinds in KINDS {
         let Some(middle) = Middle::new() else { return };
         let node = node(&middle, kinds, &[]);
@@ -48,6 +56,9 @@ const NEVER: [&str; 6] =
 
 /// What a program in the kernel counted while Linux transferred through it over IPv6, without losses and with some.
 fn transfers_through(program: &str) -> Option<Report> {
+    if lacks_ipv6() {
+        return None;
+    }
     let middle = Middle::new()?;
     let node = Node::in_kernel(&middle, program, &["--over", "ipv6"])?;
     for lost in [0, LOST] {
@@ -134,16 +145,21 @@ fn the_interpreter_agrees(capture: &[u8], seed: u64) {
     assert!(sent == made, "the node sent {sent:02x?}, the interpreter {made:02x?}");
 }
 
-/// The exchange at both ends of a node, and what the node counted.
-fn exchanged(middle: &Middle, node: Node) {
+/// A client and a server of raw packets.
+fn ends(middle: &Middle) -> [Scripted; 2] {
     let ends = [("client", Place::Client, Middle::SERVER_6), ("server", Place::Server, Middle::CLIENT_6)];
-    let [mut client, mut server] = ends.map(|(who, place, peer)| {
+    ends.map(|(who, place, peer)| {
         let mut python = middle.command(place, "python3");
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ipv6/raw.py");
         let mut end = Scripted::start(who, python.args(["-u", script, peer]));
         end.answers("ready");
         end
-    });
+    })
+}
+
+/// The exchange at both ends of a node, and what the node counted.
+fn exchanged(middle: &Middle, node: Node) {
+    let [mut client, mut server] = ends(middle);
     exchange(&mut client, &mut server);
     let report = node.end();
     // Without those that passed on their own: the answer, and the changed one.
@@ -155,7 +171,7 @@ fn exchanged(middle: &Middle, node: Node) {
 
 #[test]
 fn a_program_keeps_copies_changes_and_answers_packets_of_ipv6() {
-    if lacks("python3") {
+    if lacks("python3") || lacks_ipv6() {
         return;
     }
     for kinds in KINDS {
@@ -170,10 +186,60 @@ fn a_program_keeps_copies_changes_and_answers_packets_of_ipv6() {
 
 #[test]
 fn a_program_in_the_kernel_does_so_too() {
-    if lacks("python3") {
+    if lacks("python3") || lacks_ipv6() {
         return;
     }
     let Some(middle) = Middle::new() else { return };
     let Some(node) = Node::in_kernel(&middle, RELAY, &["--over", "ipv6"]) else { return };
     exchanged(&middle, node);
+}
+
+/// Sends packets to addresses that only its bridge can know.
+const CALLING: &str = "tests/tests/ipv6/calling.mtp";
+/// An address of the server that sends nothing.
+const SILENT: &str = "fd00::5";
+
+/// The client asks for the hardware address of the server's silent address; Linux at both ends does the rest.
+fn asks_for_the_silent_one(middle: &Middle) {
+    let ip = |place, args: &str| {
+        let done = middle.command(place, "ip").arg("-6").args(args.split(' ')).output().expect("ip runs");
+        assert!(done.status.success(), "{args}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    ip(Place::Server, &format!("addr add {SILENT}/64 dev wire0 nodad"));
+    // Linux asks from a link-local address where no packet waits.
+    ip(Place::Client, "addr add fe80::3/64 dev wire0 nodad");
+    ip(Place::Client, &format!("neigh replace {SILENT} dev wire0 use"));
+    let begin = Instant::now();
+    while !ip(Place::Client, &format!("neigh show {SILENT}")).contains("lladdr") {
+        assert!(begin.elapsed() < PATIENCE, "no advertisement came");
+        std::thread::sleep(POLL);
+    }
+}
+
+/// A packet that the program makes before, and one after; the bridge drops the first.
+fn calls_after_discovery(middle: &Middle, node: Node) {
+    let [mut client, mut server] = ends(middle);
+    client.must("say 0 5 0", "ok");
+    asks_for_the_silent_one(middle);
+    client.must("say 0 5 0", "ok");
+    server.must("hear", &format!("6 5 {HOPS} 0"));
+    let report = node.end();
+    let counts = ["tx_packets", "bridge_unknown"].map(|name| report.count(name));
+    assert_eq!(counts, [2, 1], "{:?}", report.0);
+}
+
+#[test]
+fn a_bridge_learns_addresses_by_neighbour_discovery_alone() {
+    if lacks("python3") || lacks_ipv6() {
+        return;
+    }
+    let host = host_with(CALLING, &["--over", "ipv6"]);
+    if let Some(middle) = Middle::new() {
+        let node = Node::start_host(&middle, &host, KINDS[0], &[]);
+        calls_after_discovery(&middle, node);
+    }
+    let Some(middle) = Middle::new() else { return };
+    let Some(node) = Node::in_kernel(&middle, CALLING, &["--over", "ipv6"]) else { return };
+    calls_after_discovery(&middle, node);
 }

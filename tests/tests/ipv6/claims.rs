@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use carrick_tests::net::{DEVICE, End, Net};
+use carrick_tests::net::{DEVICE, End, Net, lacks_ipv6};
 use carrick_tests::running::serve;
 
 use super::{OURS, stack};
@@ -19,6 +19,9 @@ fn shown(net: &Net, what: &[&str]) -> String {
 
 #[test]
 fn a_stack_does_not_take_the_address_of_linux() {
+    if lacks_ipv6() {
+        return;
+    }
     for net in [Net::new(), Net::af_xdp()] {
         let Some(net) = net else { return };
         net.take_ipv6(End::Peer, OURS).expect("an address");
@@ -36,6 +39,9 @@ fn a_stack_does_not_take_the_address_of_linux() {
 
 #[test]
 fn linux_does_not_take_the_address_of_a_stack() {
+    if lacks_ipv6() {
+        return;
+    }
     for net in [Net::new(), Net::af_xdp()] {
         let Some(net) = net else { return };
         let _stack = serve(&mut stack(&net, "echo", &[]), "listening");

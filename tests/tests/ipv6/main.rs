@@ -3,6 +3,7 @@
 
 mod between;
 mod claims;
+mod segments;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +18,7 @@ use carrick_sim::{Faults, Scenario};
 use carrick_tests::build::{host_with, root};
 use carrick_tests::capture::tshark;
 use carrick_tests::command;
-use carrick_tests::net::{DEVICE, End, Net, lacks};
+use carrick_tests::net::{DEVICE, End, Net, lacks, lacks_ipv6};
 use carrick_tests::pattern;
 use carrick_tests::programs::protocols;
 use carrick_tests::running::serve;
@@ -71,6 +72,8 @@ fn interpreter_and_compiled_core_agree_over_ipv6() {
     for (file, seeds, least) in [
         ("tests/programs/versions.mtp".into(), "8", 5_000),
         ("tests/programs/relay.mtp".into(), "8", 8_000),
+        ("tests/programs/segments.mtp".into(), "8", 3_000),
+        (few("message-transport"), "1", 4_000),
         (few("stop-and-wait"), "2", 8_000),
         (few("homa"), "1", 4_000),
         (few("tcp"), "2", 4_000),
@@ -204,13 +207,14 @@ fn what_cannot_be_done_over_ipv6_is_said() {
             &["run", saw, "--target", "xdp", "--port", "lo", "--addr", "10.0.0.1/24"],
             "\"10.0.0.1/24\" is no IPv6 address with a prefix; write it like fd00:7::2/64",
         ),
+        (
+            &["check", "protocols/message-transport/message-transport.mtp", "--target", "xdp"],
+            "target `xdp` does not support this yet: segment routing headers",
+        ),
         (&["diff", saw, "--target", "hw"], "target `hw` does not support this yet: addresses of IPv6"),
         (&["sim", saw, "--compiled", "--mtu", "576"], "the configuration is outside what the program allows"),
         (&["sim", saw, "--mtu", "576"], "the MTU is outside 1280 to 65535"),
-        (
-            &["sim", tcp, "--via", "tests/programs/in_network.mtp"],
-            "the program runs over `ipv4` only",
-        ),
+        (&["sim", tcp, "--via", "tests/programs/in_network.mtp"], "the program runs over `ipv4` only"),
         (&["sim", "protocols/rocev2/rocev2.mtp"], "the program runs over `ipv4` only"),
     ] {
         let output = command::run(&root(), &[args, &["--over", "ipv6"]].concat());
@@ -246,7 +250,7 @@ const BAD_WIRE: &[&str] = &["--fault", "loss=2%,reorder=2%,dup=1%,corrupt=0.5%,s
 /// Linux finds the stack by neighbour discovery, and its own TCP gets each byte.
 #[test]
 fn curl_downloads_from_our_server_over_ipv6() {
-    if lacks("curl") {
+    if lacks("curl") || lacks_ipv6() {
         return;
     }
     let (dir, data) = folder();
@@ -268,9 +272,30 @@ fn curl_downloads_from_our_server_over_ipv6() {
     }
 }
 
+/// A router whose next link takes shorter packets says so, and the transfer goes on with those.
+#[test]
+fn packet_too_big_lowers_the_path_mtu() {
+    const NARROW: u32 = 1300;
+    if lacks("curl") || lacks_ipv6() {
+        return;
+    }
+    let (dir, data) = folder();
+    let Some(net) = Net::routed(NARROW) else { return };
+    net.route_ipv6(NARROW).expect("the router has IPv6");
+    let app = format!("http:{}", dir.path().display());
+    let _server = serve(&mut stack(&net, &app, &["--gateway", Net::NEAR_ROUTER]), "listening");
+    let url = format!("http://[{}]/data", Net::NEAR);
+    let got = net.command(End::Peer, "curl").args(["-sSg", "--max-time", "30", &url]).output();
+    let got = got.expect("curl runs");
+    assert!(got.status.success(), "{}", String::from_utf8_lossy(&got.stderr));
+    assert!(got.stdout == data, "{} bytes of {}", got.stdout.len(), data.len());
+    let reports = net.router_counter_6("Icmp6OutPktTooBigs");
+    assert!((1..40).contains(&reports), "{reports} reports");
+}
+
 #[test]
 fn we_download_from_a_server_of_linux_over_ipv6() {
-    if lacks("python3") {
+    if lacks("python3") || lacks_ipv6() {
         return;
     }
     let (dir, data) = folder();

@@ -8,6 +8,7 @@ mod multistream;
 mod over_ipv6;
 mod pacing;
 mod rates;
+mod routed;
 mod rpcs;
 mod starting;
 mod streams;

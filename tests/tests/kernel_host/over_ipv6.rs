@@ -6,7 +6,7 @@ use std::process::Command;
 
 use carrick_tests::build::{carrick, root};
 use carrick_tests::in_kernel::enable_veth_redirect_but;
-use carrick_tests::net::{DEVICE, End, Net};
+use carrick_tests::net::{DEVICE, End, Net, lacks_ipv6};
 use carrick_tests::running::serve;
 
 use super::streams::{place, served_by};
@@ -25,6 +25,9 @@ fn application(net: &Net, app: &str) -> Command {
 
 #[test]
 fn bytes_pass_both_ways_over_ipv6() {
+    if lacks_ipv6() {
+        return;
+    }
     let Some((net, dir)) = place() else { return };
     for (end, address) in [(End::Ours, OURS), (End::Peer, PEER)] {
         net.take_ipv6(end, address).expect("an address");

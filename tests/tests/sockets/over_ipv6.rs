@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use carrick_tests::net::{End, Net, lacks};
+use carrick_tests::net::{End, Net, lacks, lacks_ipv6};
 use carrick_tests::pattern;
 use carrick_tests::running::serve;
 
@@ -15,6 +15,9 @@ const PEER: &str = "fd00:77::2";
 
 /// A wire whose peer has an address of IPv6, and our end's kernel those of loopback.
 fn wire() -> Option<Net> {
+    if lacks_ipv6() {
+        return None;
+    }
     let net = Net::new()?;
     net.take_ipv6(End::Peer, PEER).expect("an address");
     net.sysctl(End::Ours, "net.ipv6.conf.lo.disable_ipv6=0").expect("loopback has IPv6");
