@@ -87,6 +87,9 @@ pub const LEAVING: usize = 120;
 /// How many elements of `carrick_held` there are beyond the packets that a program may store.
 pub const HELD_MORE: u64 = 64;
 
+/// Bytes of `struct carrick_held`, with headers of 496 bytes: programs that have longer ones store few packets.
+pub const HELD_OCTETS: u64 = 9728;
+
 /// How many blueprints can wait.
 pub const QUEUE: u64 = 1024;
 

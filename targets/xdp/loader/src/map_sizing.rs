@@ -6,7 +6,7 @@ use carrick_ir::{
 };
 
 use crate::LoadError;
-use crate::layout::{HELD_MORE, PIECE, staged_octets};
+use crate::layout::{HELD_MORE, HELD_OCTETS, PIECE, staged_octets};
 
 /// What the kernel's numbers of elements hold.
 const MANY: u64 = 1 << 30;
@@ -25,10 +25,28 @@ const INPUTS: u32 = 1 << 24;
 pub(crate) struct Room {
     /// of maps: how many elements
     pub elements: Vec<(String, u32)>,
-    /// bytes of the units of all instances, and of the requests that are open at once; all else is small beside them
+    /// bytes of the units of all instances, of the requests that are open at once, and of stored packets; all else is small
+    /// beside them
     octets: u64,
-    /// whose instances take most of these, how many there are, and how many bytes each takes
-    most: (usize, u64, u64),
+    /// what takes most of these
+    most: Option<Share>,
+}
+
+/// What takes memory.
+struct Share {
+    /// in the plural
+    name: String,
+    /// how many there can be, and how the program says that
+    count: u64,
+    capacity: Expr,
+    /// bytes of each
+    each: u64,
+}
+
+impl Share {
+    fn octets(&self) -> u64 {
+        self.count.saturating_mul(self.each)
+    }
 }
 
 /// Sees that there is memory for so much: the kernel allocates it when the program is loaded, and takes it from others.
@@ -39,20 +57,20 @@ pub(crate) fn fits(program: &Program, params: &[u64], room: &Room, free: u64) ->
     if room.octets <= free {
         return Ok(());
     }
-    let (number, instances, each) = room.most;
-    let ctx = &program.contexts[number];
+    let Some(most) = &room.most else { return Ok(()) };
     let mib = |octets: u64| octets.div_ceil(1 << 20);
     Err(LoadError::Missing(format!(
-        "there is not enough memory: {instances} instances of `{}`, each with units of {} KiB, and their requests take {} MiB, of which {} are free; {}",
-        ctx.name,
-        each >> 10,
+        "there is not enough memory: {} {} of {} KiB each, and all requests, take {} MiB, of which {} are free; {}",
+        most.count,
+        most.name,
+        most.each >> 10,
         mib(room.octets),
         free >> 20,
-        less(program, params, &ctx.capacity, free)
+        less(program, params, &most.capacity, free)
     )))
 }
 
-/// What helps where it does not fit: fewer instances, if a parameter says how many.
+/// What helps where it does not fit: fewer of what takes most, if a parameter says how many.
 fn less(program: &Program, params: &[u64], capacity: &Expr, free: u64) -> String {
     let mut capacity = capacity;
     while let ExprKind::Cast(of) = &capacity.kind {
@@ -77,7 +95,7 @@ fn less(program: &Program, params: &[u64], capacity: &Expr, free: u64) -> String
 /// If a unit of data would have another size than the program was built with, or there is no room for so many instances.
 pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, LoadError> {
     let mut elements = Vec::new();
-    let (mut all, mut transfers, mut octets, mut most) = (0_u64, 0_u64, 0_u64, (0, 0, 0));
+    let (mut all, mut transfers, mut octets, mut most) = (0_u64, 0_u64, 0_u64, None);
     let built = |id: ParamId| program.params.get(id.index()).map(|p| p.default);
     let given = |id: ParamId| params.get(id.index()).copied().or_else(|| built(id));
     for (number, ctx) in program.contexts.iter().enumerate() {
@@ -102,11 +120,10 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, LoadError>
                 .as_ref()
                 .map_or_else(|| ring_of(&ctx.rx_capacity), |blocks| blocks.each * blocks.octets);
             let each = (PIECE as u64).saturating_add(ring_of(&ctx.tx_capacity)).saturating_add(received);
-            let here = instances.saturating_mul(each);
-            octets = octets.saturating_add(here);
-            if here > u64::saturating_mul(most.1, most.2) {
-                most = (number, instances, each);
-            }
+            let name = format!("instances of `{}` with units", ctx.name);
+            let share = Share { name, count: instances, capacity: ctx.capacity.clone(), each };
+            octets = octets.saturating_add(share.octets());
+            most = greater(most, share);
         }
         if let Some(blocks) = blocks {
             octets = octets.saturating_add(blocks.pool.saturating_mul(blocks.octets));
@@ -131,7 +148,12 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, LoadError>
         elements.push(("carrick_requests".to_owned(), staged as u32));
         elements.push(("carrick_open".to_owned(), staged as u32));
     }
-    elements.extend(stored(program, &given)?);
+    if let Some((count, packets)) = stored(program, &given)? {
+        let maps = ["carrick_held", "carrick_held_free", "carrick_keys", "carrick_leaving"];
+        elements.extend(maps.map(|map| (map.to_owned(), count)));
+        octets = octets.saturating_add(packets.octets());
+        most = greater(most, packets);
+    }
     let reports = all.saturating_mul(REPORTS.0).clamp(REPORTS.1, MANY).next_power_of_two();
     elements.push(("carrick_reports".to_owned(), reports as u32));
     elements.extend(inputs(program, &given)?);
@@ -142,19 +164,24 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, LoadError>
     Ok(Room { elements, octets, most })
 }
 
-/// The packets that a program in the network stores or copies.
+/// What takes more.
+fn greater(most: Option<Share>, other: Share) -> Option<Share> {
+    Some(most.filter(|most| most.octets() >= other.octets()).unwrap_or(other))
+}
+
+/// The packets that a program in the network stores or copies, and how many elements their maps have.
 fn stored(
     program: &Program,
     given: &dyn Fn(ParamId) -> Option<u64>,
-) -> Result<Vec<(String, u32)>, LoadError> {
+) -> Result<Option<(u32, Share)>, LoadError> {
     let Some(packets) = program.in_network.as_ref().filter(|_| uses::stores(program)) else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
     let most = fold::fold(program, packets, given).unwrap_or(0);
     let count = u32::try_from(most + HELD_MORE)
         .map_err(|_| LoadError::Failed("there is no room for so many stored packets".into()))?;
-    let maps = ["carrick_held", "carrick_held_free", "carrick_keys", "carrick_leaving"];
-    Ok(maps.map(|map| (map.to_owned(), count)).into())
+    let name = "stored packets".to_owned();
+    Ok(Some((count, Share { name, count: count.into(), capacity: packets.clone(), each: HELD_OCTETS })))
 }
 
 /// The blocks of units that grow.
@@ -211,4 +238,30 @@ fn inputs(
 /// Bytes of the ring of a unit.
 fn ring(program: &Program, octets: &Expr, of: &dyn Fn(ParamId) -> Option<u64>) -> u64 {
     fold::fold(program, octets, of).unwrap_or(1).max(1).next_power_of_two()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use carrick_driver::compile::compile_file;
+
+    use super::*;
+
+    #[test]
+    fn stored_packets_take_memory() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/programs/in_network.mtp");
+        let program = compile_file(&path).expect("it can be read").program.expect("it is right");
+        let kept = program.params.iter().position(|param| param.name == "kept").expect("there is one");
+        let mut params: Vec<u64> = program.params.iter().map(|param| param.default).collect();
+        let few = room(&program, &params).expect("it has room");
+        params[kept] = 100_000;
+        let many = room(&program, &params).expect("it has room");
+        assert_eq!(many.octets - few.octets, (100_000 - program.params[kept].default) * HELD_OCTETS);
+        fits(&program, &params, &many, many.octets).expect("it fits");
+        let refused = fits(&program, &params, &many, few.octets + (1 << 20)).expect_err("it does not fit");
+        let said = refused.to_string();
+        assert!(said.contains("100064 stored packets of 9 KiB each"), "{said}");
+        assert!(said.contains("with `--set kept=97` there is"), "{said}");
+    }
 }
