@@ -14,6 +14,7 @@ use super::dslx::{Design, Input, Packets, Shapes, TIMER_BITS, WOKEN_BITS, event_
 use super::header::header;
 use super::pipelines;
 use super::registers;
+use super::snapshots;
 
 static RTL: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/hw/rtl");
 /// Where packets go in and out.
@@ -129,6 +130,11 @@ fn row_bits(program: &Program, design: &Design, settings: &PipelineSpec) -> u32 
     bits(flows.div_ceil(TABLES)).max(ROW_BITS)
 }
 
+/// Bits of the number of an event under way.
+pub fn flight_bits(settings: &PipelineSpec) -> u32 {
+    bits(settings.stages + AROUND)
+}
+
 /// The parameters of the shell, by name.
 fn parameters(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
     let Ports { id, timers, event, env, issued, .. } = ports;
@@ -145,7 +151,7 @@ fn parameters(program: &Program, design: &Design, settings: &PipelineSpec, ports
         ("ALONE", format!("256'b{alone}")),
         ("ROW_BITS", row_bits(program, design, settings).to_string()),
         ("QUEUE_BITS", bits(settings.queue).to_string()),
-        ("FLIGHT_BITS", bits(settings.stages + AROUND).to_string()),
+        ("FLIGHT_BITS", flight_bits(settings).to_string()),
         ("DROPS", format!("1'b{drops}")),
     ];
     all.map(|(name, value)| format!("        .{name}({value})")).join(",\n")
@@ -195,11 +201,11 @@ fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Port
     let mut text = format!(
         "// The circuit of {}: the shell, and the pipelines of its chains. Made by carrick.\n\
          module top #(\n    parameter int ID = {id},\n    // a tick of the calendar, as a power of two in nanoseconds\n    \
-         parameter int TICK_BITS = {}\n) (\n    input  logic clk,\n    input  logic rst,\n{pins}{}{}    input  logic in_valid,\n    \
+         parameter int TICK_BITS = {}\n) (\n    input  logic clk,\n    input  logic rst,\n{pins}{}{}{}    input  logic in_valid,\n    \
          output logic in_ready,\n    input  logic [{input}:0] in_data,\n    output logic out_valid,\n    \
          input  logic out_ready,\n    output logic [{output}:0] out_data,\n    \
          output logic [31:0] events_dropped,\n    output logic [31:0] instances_dropped\n);\n    \
-         logic event_valid, event_ready, shell_valid, settled, result_valid, result_ready;\n    \
+         logic event_valid, event_ready, shell_valid, settled, result_valid, result_ready, out_new;\n    \
          logic [{input}:0] event_data;\n    \
          logic [7:0] in_chain, run_chain;\n    logic in_named, in_space, run_valid, run_found, end_valid;\n    \
          logic [{}:0] in_id;\n    logic [{}:0] in_event, run_event;\n    logic [{}:0] in_env, run_env;\n    \
@@ -214,6 +220,7 @@ fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Port
         bits(settings.tick),
         registers::PINS,
         calendar::PINS,
+        snapshots::PINS,
         id - 1,
         event - 1,
         env - 1,
@@ -225,6 +232,7 @@ fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Port
         output - 2,
         packets.unwrap_or_default(),
     );
+    text.push_str(&snapshots::connected(design, settings, ports));
     text.push_str(&registers::connected(design, ports, row_bits(program, design, settings)));
     text.push_str(&chains(program, design, ports));
     text

@@ -5,10 +5,11 @@ use std::fmt::Write;
 
 use carrick_ir::{EventId, Instr, Program, Ty};
 
-use super::calendar::{self, TIME_BITS};
+use super::calendar;
 use super::circuit::Ports;
 use super::dslx::{Design, Input, Shapes, Site};
 use super::registers;
+use super::snapshots;
 
 /// Where the parts of an event lie; where packets go in and out, also what a core needs.
 pub fn header(program: &Program, design: &Design, ports: &Ports) -> String {
@@ -16,7 +17,7 @@ pub fn header(program: &Program, design: &Design, ports: &Ports) -> String {
     let names: Vec<String> = design.chains.iter().map(|(_, chain)| format!("\"{chain}\"")).collect();
     let mut text = format!(
         "// Where the parts of an event of {} lie in the bits of `in_data`. Made by carrick.\n\
-         constexpr unsigned id_at = {id_at};\nconstexpr unsigned id_bits = {};\n\
+         #pragma once\n\n#include <array>\n\nconstexpr unsigned id_at = {id_at};\nconstexpr unsigned id_bits = {};\n\
          constexpr unsigned named_at = {};\nconstexpr unsigned chain_at = {};\n\
          constexpr unsigned chains = {};\n\
          constexpr const char *chain_names[] = {{{}}};\n",
@@ -30,6 +31,7 @@ pub fn header(program: &Program, design: &Design, ports: &Ports) -> String {
     text.push_str(&timers(program, design, ports));
     text.push_str(&registers::header(ports));
     if design.packets.is_ok() {
+        text.push_str(&snapshots::header(program, design, ports));
         text.push_str(&results(program, design, ports));
         text.push_str(&around(program, design));
     }
@@ -47,7 +49,7 @@ fn timers(program: &Program, design: &Design, ports: &Ports) -> String {
          constexpr std::array<unsigned, {}> timer_chains = {{{}}};\n",
         ports.env,
         now.map_or(0, |(_, at, _)| at),
-        8 + design.slots * (8 + design.args) + design.timers * (TIME_BITS + 1),
+        snapshots::ran_at(design),
         design.timers,
         chains.join(", "),
     )

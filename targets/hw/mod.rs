@@ -10,6 +10,7 @@ mod handlers;
 mod header;
 mod pipelines;
 mod registers;
+mod snapshots;
 mod verilated;
 mod xls;
 
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use carrick_driver::Failure;
 use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::stack::Stack;
+use carrick_driver::stack::{CORE, Stack, StackRecords, Telling};
 use carrick_driver::targets::{Cores, Host, PipelineSpec, Run, Target, TargetFile, Unsupported};
 use carrick_ir::Program;
 
@@ -67,14 +68,33 @@ impl Host for Hw {
     }
 
     fn run(&self, run: &Run<'_>) -> Result<ExitCode, Failure> {
-        let busy = (run.busy)("compiling the circuit");
-        let circuit = core(run.program)?;
-        drop(busy);
+        let circuit = compiled(run)?;
         let host = run.compiling(|| native::host(run.program, Tracing::Off))?;
-        let start =
-            |command: &mut Command| command.env("CARRICK_CORE", &circuit.path).args(run.words).spawn();
+        let start = |command: &mut Command| command.env(CORE, &circuit.path).args(run.words).spawn();
         Ok(Stack::start(host, start)?.wait())
     }
+
+    /// The records are made from snapshots of the circuit.
+    fn run_telling(&self, run: &Run<'_>) -> Result<(Stack, StackRecords), Failure> {
+        if run.changes {
+            return Err(Failure::Usage(
+                "--set changes no context of a circuit; change it by its registers (`registers.md`)".into(),
+            ));
+        }
+        let circuit = compiled(run)?;
+        let telling =
+            Telling { program: run.program, args: run.words, core: Some(&circuit.path), changes: false };
+        let host = || run.compiling(|| native::host(run.program, Tracing::On));
+        let (mut stack, records) = Stack::start_telling(&telling, host)?;
+        stack.hold(Box::new(circuit));
+        Ok((stack, records))
+    }
+}
+
+/// The circuit of a program as a core, which is shown to be compiled meanwhile.
+fn compiled(run: &Run<'_>) -> Result<Built, Failure> {
+    let _busy = (run.busy)("compiling the circuit");
+    core(run.program)
 }
 
 /// A library with a core of the program for hosts: packets go in and out of its circuit.

@@ -7,6 +7,7 @@ use carrick_ir::{COUNTERS, Program, Ty, counter};
 
 use super::circuit::Ports;
 use super::dslx::{Design, PartTy, Shapes, TIMER_BITS, parts};
+use super::snapshots;
 
 /// The pins of the bus.
 pub const PINS: &str = "    input  logic s_axil_awvalid,\n    output logic s_axil_awready,\n    \
@@ -18,9 +19,9 @@ pub const PINS: &str = "    input  logic s_axil_awvalid,\n    output logic s_axi
     output logic [31:0] s_axil_rdata,\n    output logic [1:0] s_axil_rresp,\n";
 
 /// Registers that every circuit has, as `registers.sv` has them: offset, name, access, contents.
-const REGISTERS: [(u32, &str, &str, &str); 20] = [
+const REGISTERS: [(u32, &str, &str, &str); 24] = [
     (0x000, "IDENTIFICATION", "read", "0x4341524b"),
-    (0x004, "VERSION", "read", "version of this table: 1.0 in the upper and the lower half"),
+    (0x004, "VERSION", "read", "version of this table: 1.1 in the upper and the lower half"),
     (0x008, "CONTEXT_BITS", "read", "bits of a context"),
     (0x00c, "SLOTS", "read", "slots of the session table"),
     (0x010, "FLOWS", "read", "contexts in the session table"),
@@ -49,6 +50,15 @@ const REGISTERS: [(u32, &str, &str, &str); 20] = [
         "a slot of the session table: the one to read, then the one that was found",
     ),
     (0x04c, "MASK", "read, write", "the bits that a write to CONTEXT writes; all after a reset"),
+    (
+        SNAPSHOT,
+        "SNAPSHOT",
+        "read, write",
+        "snapshots of 0: no event; 1: events of all flows; 2: events of the flow that ID names when this is written",
+    ),
+    (0x054, "SNAPSHOT_EVERY", "read, write", "*n*: a snapshot of each *n*-th of these events; 1 after a reset"),
+    (0x058, "SNAPSHOTS_SENT", "read", "snapshots sent"),
+    (0x05c, "SNAPSHOTS_DROPPED", "read", "snapshots dropped because the queue of 4 was full"),
 ];
 
 /// The last reason for which a parser refuses a packet; reasons are the first counters.
@@ -56,6 +66,7 @@ const LAST_REASON: &str = "unparsed";
 const TX_TOO_LONG: u32 = 0x034;
 const TX_BAD_FIELD: u32 = 0x038;
 const PACKET_GONE: u32 = 0x03c;
+const SNAPSHOT: u32 = 0x050;
 const REFUSED: u32 = 0x080;
 const ID: u32 = 0x100;
 const CONTEXT: u32 = 0x200;
@@ -114,8 +125,8 @@ pub fn header(ports: &Ports) -> String {
     let rows: Vec<String> =
         all.iter().map(|(at, name, ..)| format!("    {{{at:#05x}, \"{name}\"}},\n")).collect();
     format!(
-        "\n// The registers, the first counter of refused packets, and those of packets that are not sent.\n\
-         constexpr unsigned refused_at = {REFUSED:#05x};\n\
+        "\n// The registers, the first counter of refused packets, what says of which events there are snapshots, and the counters of packets that are not sent.\n\
+         constexpr unsigned refused_at = {REFUSED:#05x}, snapshot_at = {SNAPSHOT:#05x};\n\
          constexpr std::array<unsigned, 3> unsent_at = {{{TX_TOO_LONG:#05x}, {TX_BAD_FIELD:#05x}, {PACKET_GONE:#05x}}};\n\
          struct Register {{\n    unsigned offset;\n    const char *name;\n}};\n\
          constexpr std::array<Register, {}> registers = {{{{\n{}}}}};\n",
@@ -142,6 +153,7 @@ pub fn page(program: &Program, design: &Design, ports: &Ports) -> String {
     let timers: Vec<(String, u32)> = timers.collect();
     let _ = write!(text, "\n## Bits of CONTEXT\n\nA change leaves `id` and timers as they are.\n\n");
     text.push_str(&fields(program, &Ty::Context(design.context), CONTEXT, ports.row(), &timers));
+    let _ = write!(text, "\n## Snapshots\n\n{}{}", snapshots::FRAME, snapshots::page(design, ports));
     text
 }
 

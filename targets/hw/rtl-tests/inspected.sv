@@ -15,6 +15,7 @@ module inspected #(
     input  logic        out_ready,
     output logic        out_found,
     output logic        out_full,
+    output logic        out_new,
     // a packet that is counted, for this reason or none
     input  logic        packet_in,
     input  logic        packet_long,
@@ -26,6 +27,10 @@ module inspected #(
     output logic        access_by_slot,
     output logic        access_change,
     output logic        access_found,
+    // of which events snapshots are wanted
+    output logic [1:0]  snapshot_mode,
+    output logic [31:0] snapshot_flow,
+    output logic [31:0] snapshot_every,
     // the bus
     input  logic        s_axil_awvalid,
     output logic        s_axil_awready,
@@ -94,6 +99,8 @@ module inspected #(
         .event_in(in_valid && in_ready),
         .event_out(out_valid && out_ready),
         .timers_dropped(32'd77),
+        .snapshots_sent(32'd78),
+        .snapshots_dropped(32'd79),
         .flows(flows_now),
         .access_found(seen_found),
         .*

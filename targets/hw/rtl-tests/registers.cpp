@@ -40,6 +40,10 @@ enum : unsigned {
     status = 0x044,
     slot = 0x048,
     mask = 0x04c,
+    snapshot = 0x050,
+    snapshot_every = 0x054,
+    snapshots_sent = 0x058,
+    snapshots_dropped = 0x05c,
     refused = 0x080,
     id = 0x100,
     context = 0x200,
@@ -235,6 +239,19 @@ class Bench {
         }
     }
 
+    // Snapshots are of the flow that ID names when they are switched on, whatever it names later.
+    void select(std::uint32_t flow) {
+        const unsigned mode = random() % 3;
+        const std::uint32_t every = static_cast<std::uint32_t>(random());
+        store(id, flow);
+        store(snapshot, mode);
+        store(snapshot_every, every);
+        store(id, flow + 1);
+        CHECK(read(snapshot) == mode && module.snapshot_mode == mode && module.snapshot_flow == flow);
+        CHECK(read(snapshot_every) == every && module.snapshot_every == every);
+        CHECK(read(snapshots_sent) == 78 && read(snapshots_dropped) == 79);
+    }
+
     void wrong() {
         read(0x07c, slave_error);
         read(0xffc, slave_error);
@@ -276,6 +293,7 @@ class Bench {
         events++;
         const auto known = model.find(event.id);
         CHECK(module.out_found == (known != model.end()));
+        CHECK(module.out_new == (known == model.end() && !event.ends && !module.out_full));
         if (event.ends) {
             model.erase(event.id);
         } else if (known != model.end()) {
@@ -325,6 +343,7 @@ int main() {
             bench.change(flow);
         if (n % 100 == 0) {
             bench.counters();
+            bench.select(flow);
             bench.wrong();
         }
         if (n % 500 == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A manager on the bus of a circuit that Verilator simulates: it reads registers.
+// A manager on the bus of a circuit that Verilator simulates: it reads and writes registers.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,27 @@ template <typename Top> class Bus {
                 return fine ? std::optional<std::uint32_t>(data) : std::nullopt;
         }
         return {};
+    }
+
+    // Writes a register; whether the circuit took it.
+    bool write(unsigned offset, std::uint32_t data) {
+        top.s_axil_awaddr = static_cast<std::uint16_t>(offset);
+        top.s_axil_wdata = data;
+        top.s_axil_wstrb = 15;
+        top.s_axil_awvalid = top.s_axil_wvalid = top.s_axil_bready = 1;
+        for (long waited = 0; waited < longest; waited++) {
+            top.clk = 0;
+            top.eval();
+            const bool taken = top.s_axil_awready && top.s_axil_wready;
+            const bool answered = top.s_axil_bvalid;
+            const bool fine = top.s_axil_bresp == 0;
+            cycle();
+            if (taken)
+                top.s_axil_awvalid = top.s_axil_wvalid = 0;
+            if (answered)
+                return fine;
+        }
+        return false;
     }
 
   private:

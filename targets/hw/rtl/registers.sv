@@ -62,16 +62,24 @@ module registers #(
     input  logic [ROW_BITS+1:0] access_found_slot,
     input  logic [CTX-1:0]      access_found_context,
     output logic [CTX-1:0]      access_context,
-    input  logic                access_done
+    input  logic                access_done,
+    // of which events snapshots are sent
+    output logic [1:0]          snapshot_mode,
+    output logic [ID-1:0]       snapshot_flow,
+    output logic [31:0]         snapshot_every,
+    input  logic [31:0]         snapshots_sent,
+    input  logic [31:0]         snapshots_dropped
 );
     localparam logic [31:0] Identification = 32'h4341524B;
-    localparam logic [31:0] Version = 32'h0001_0000;
+    localparam logic [31:0] Version = 32'h0001_0001;
     localparam int IdWords = (ID + 31) / 32;
     localparam int Words = (CTX + 31) / 32;
     // Numbers of registers: their offsets are four times as large.
     localparam int Command = 16;
     localparam int Slot = 18;
     localparam int Mask = 19;
+    localparam int Snapshot = 20;
+    localparam int Every = 21;
     localparam int Lost = 13;
     localparam int Refused = 32;
     localparam int Id = 64;
@@ -116,6 +124,7 @@ module registers #(
         writable = 1'b0;
         if (write_strb == '1 && !access_valid)
             writable = write_at == 10'(Command) || write_at == 10'(Slot) || write_at == 10'(Mask)
+                || write_at == 10'(Snapshot) || write_at == 10'(Every)
                 || (write_at >= 10'(Id) && write_at < 10'(Id + IdWords))
                 || (write_at >= 10'(Context) && write_at < 10'(Context + Words));
     end
@@ -159,6 +168,10 @@ module registers #(
             10'd17: read_data = {30'd0, found, access_valid};
             10'd18: read_data = 32'(access_slot);
             10'd19: read_data = mask;
+            10'd20: read_data = {30'd0, snapshot_mode};
+            10'd21: read_data = snapshot_every;
+            10'd22: read_data = snapshots_sent;
+            10'd23: read_data = snapshots_dropped;
             default: readable = 1'b0;
         endcase
         for (int n = 0; n < 3; n++) if (read_at == 10'(Lost + n)) {readable, read_data} = {1'b1, lost[n]};
@@ -219,6 +232,16 @@ module registers #(
     always_ff @(posedge clk) begin
         if (rst) mask <= '1;
         else if (write && writable && write_at == 10'(Mask)) mask <= write_data;
+    end
+
+    // The flow of snapshots is the one that ID names when they are switched on: ID may then serve commands.
+    always_ff @(posedge clk) begin
+        if (write && writable && write_at == 10'(Snapshot)) snapshot_flow <= access_id;
+        if (rst) begin
+            snapshot_mode  <= '0;
+            snapshot_every <= 32'd1;
+        end else if (write && writable && write_at == 10'(Snapshot)) snapshot_mode <= write_data[1:0];
+        else if (write && writable && write_at == 10'(Every)) snapshot_every <= write_data;
     end
 
     for (genvar n = 0; n < Words; n++) begin : g_word

@@ -49,6 +49,8 @@ module shell #(
     input  logic                  out_ready,
     output logic                  out_found,
     output logic                  out_full,
+    // its chain made an instance, which the session table has now
+    output logic                  out_new,
     output logic [CTX+ISSUED-1:0] out_data,
     // events that were dropped, instances that the session table could not hold, and contexts that it has
     output logic [31:0]           events_dropped,
@@ -87,7 +89,7 @@ module shell #(
     logic accessing, access_look, access_write;
     logic [4*ROW_BITS-1:0] access_rows;
     // What its chain gave.
-    logic result_valid, made, gone, add, added, added_full, added_new, is_added, full, swap, unused_ready;
+    logic result_valid, made, gone, add, added, added_full, added_new, is_added, is_new, full, swap, unused_ready;
     logic [CTX-1:0] instance_;
     logic [31:0] unused_dropped;
 
@@ -226,6 +228,7 @@ module shell #(
     assign out_valid = result_valid && !add;
     assign out_found = found;
     assign out_full  = is_added && full;
+    assign out_new   = is_added && is_new;
     assign leave     = out_valid && out_ready;
 
     always_ff @(posedge clk) begin
@@ -233,7 +236,7 @@ module shell #(
             is_added          <= 1'b0;
             instances_dropped <= '0;
         end else begin
-            if (added) full <= added_full;
+            if (added) {full, is_new} <= {added_full, added_new};
             is_added <= leave ? 1'b0 : is_added || added;
             if (added && added_full) instances_dropped <= instances_dropped + 1'b1;
         end

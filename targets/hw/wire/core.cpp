@@ -23,6 +23,7 @@ extern "C" {
 #include "bus.h"
 #include "moments.h"
 #include "ports.h"
+#include "snapshots.h"
 
 // The same program compiled to C, which has the descriptions of its parameters.
 extern "C" const carrick_program compiled_program;
@@ -33,6 +34,8 @@ namespace {
 constexpr long patience = 100'000;
 constexpr unsigned octets_of_beat = 8;
 constexpr std::uint8_t fine = 255;
+// Which events snapshots show.
+constexpr std::uint32_t of_all_flows = 1;
 // The counters of packets that are not sent.
 constexpr std::array<unsigned, 3> of_unsent = {CARRICK_COUNT_TX_TOO_LONG, CARRICK_COUNT_TX_BAD_FIELD,
                                                CARRICK_COUNT_PACKET_GONE};
@@ -81,17 +84,21 @@ struct Packet {
 class Core {
   public:
     Core(const carrick_config &config, std::uint32_t most)
-        : random(carrick_pcg_make(config.seed, random_stream)), address(config.address), mtu(config.mtu), most(most) {
+        : random(carrick_pcg_make(config.seed, random_stream)), address(config.address), mtu(config.mtu), most(most),
+          snapshots(config.trace, config.trace_user) {
         for (std::uint32_t i = 0; i < compiled_program.param_count; i++)
             params.push_back(config.params ? config.params[i] : compiled_program.params[i].initial);
         top.rst = 1;
         top.carries = 1;
         top.out_ready = 1;
         top.m_ready = 1;
+        top.snapshot_ready = 1;
         for (int n = 0; n < 16; n++)
             cycle();
         top.rst = 0;
         until([this] { return cycle_with(top.in_ready); }); // it clears its table
+        if (snapshots.wanted() && !Bus<Vtop>(top, [this] { cycle(); }).write(snapshot_at, of_all_flows))
+            broken("has no snapshots");
     }
 
     // A packet goes in; whether it was one of IPv4 that is right.
@@ -102,6 +109,7 @@ class Core {
             return false;
         }
         surround();
+        follow_clock();
         top.s_user = static_cast<std::uint8_t>(interface < 254 ? interface : 254);
         done = refused = false;
         for (std::uint32_t from = 0; from < len; from += octets_of_beat) {
@@ -171,19 +179,28 @@ class Core {
     // Lets the clock run until something has happened, which takes so many cycles only in a circuit that is broken.
     template <typename Happened> void until(const Happened &happened) {
         for (long waited = 0; !happened(); waited++)
-            if (waited == patience) {
-                std::fprintf(stderr, "the circuit does not answer\n");
-                std::abort();
-            }
+            if (waited == patience)
+                broken("does not answer");
     }
 
-    // Until the calendar has all timers that were started.
+    // Until the calendar has all timers that were started, and all snapshots have left.
     void settle() {
-        until([this] { return cycle_with(top.idle); });
+        until([this] { return cycle_with(top.idle) && !top.snapshot_valid; });
+    }
+
+    // The clock of the circuit goes on to the host's, unless a timer is due before: `advance` comes to that one.
+    void follow_clock() {
+        top.skip = now > top.clock && now < moments.next(CARRICK_NEVER);
+        if (top.skip)
+            top.clock = now;
+        cycle();
+        top.skip = 0;
     }
 
     void note() {
         moments.note(top);
+        if (top.snapshot_valid)
+            snapshots.take(top.snapshot_data, top.snapshot_last);
         if (top.m_valid) {
             for (unsigned lane = 0; lane < octets_of_beat; lane++)
                 if (top.m_keep >> lane & 1)
@@ -226,10 +243,8 @@ class Core {
     // Brings a counter up to what is in its register.
     void count(unsigned counter, unsigned offset) {
         const auto total = Bus<Vtop>(top, [this] { cycle(); }).read(offset);
-        if (!total) {
-            std::fprintf(stderr, "the circuit does not count a packet that it refuses or does not send\n");
-            std::abort();
-        }
+        if (!total)
+            broken("does not count a packet that it refuses or does not send");
         counters[counter] += *total - counted[counter];
         counted[counter] = *total;
     }
@@ -326,6 +341,11 @@ class Core {
         return around;
     }
 
+    [[noreturn]] static void broken(const char *how) {
+        std::fprintf(stderr, "the circuit %s\n", how);
+        std::abort();
+    }
+
     Alone context;
     Vtop top{&context};
     carrick_pcg random;
@@ -333,6 +353,7 @@ class Core {
     std::uint32_t address, mtu, most;
     std::uint64_t now = 0;
     Moments moments;
+    Snapshots snapshots;
     std::deque<std::pair<unsigned, Bits>> raised;
     Packet made;
     bool done = false, refused = false, ended = false;
@@ -440,6 +461,7 @@ bool identify(carrick_core *, std::uint64_t, carrick_identity *out) {
 
 carrick_program in_circuit() {
     carrick_program program = compiled_program;
+    program.traced = 1;
     program.footprint = footprint;
     program.init = init;
     program.rx = rx;

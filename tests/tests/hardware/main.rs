@@ -16,7 +16,7 @@ use carrick_sim::observe::Nobody;
 use carrick_sim::run_through;
 use carrick_sim::scenario::{Engine, Way};
 use carrick_targets::{ALL, hw};
-use carrick_tests::build::{host, root};
+use carrick_tests::build::{carrick, host, root};
 use carrick_tests::document::{blocks, replay, run};
 use carrick_tests::middle::{Middle, Place, flood};
 use carrick_tests::net::{lacks, lacks_any};
@@ -76,7 +76,7 @@ fn the_chapter_goes_as_it_says() {
     std::os::unix::fs::symlink(root().join("protocols"), dir.join("protocols")).expect("writable");
     let console = blocks(&text).into_iter().filter(|(language, _)| *language == "console");
     let commands: usize = console.map(|(_, block)| replay(dir, block)).sum();
-    assert_eq!(commands, 11, "commands of the chapter");
+    assert_eq!(commands, 12, "commands of the chapter");
     run(dir, "make -s -C out lint");
 }
 
@@ -92,7 +92,7 @@ fn a_circuit_without_timers_has_no_warning() {
     run(folder.path(), "make -s -C out lint");
 }
 
-/// The modules that keep state do what their models do: queue, scoreboard, session table, calendar, timers, registers, streams of packets.
+/// The modules that keep state do what their models do: queue, scoreboard, session table, calendar, timers, registers, snapshots, streams of packets.
 #[test]
 fn modules_are_as_their_models() {
     if no_tools() {
@@ -104,6 +104,7 @@ fn modules_are_as_their_models() {
     assert!(made.contains("calendar: with 97 %"), "{made}");
     assert!(made.contains("timers: 10 dropped"), "{made}");
     assert!(made.contains("registers: "), "{made}");
+    assert!(made.contains("snapshot: "), "{made}");
     assert!(made.contains("passing: a packet of 64 octets in 19.0 cycles"), "{made}");
 }
 
@@ -221,6 +222,26 @@ fn a_circuit_is_between_linux_hosts() {
     assert!(node.end().success());
     let said: Vec<String> = said.collect();
     assert!(said.iter().any(|line| line.contains("tx_forwarded")), "{said:?}");
+    snapshots_are_traced(&middle, &url);
+}
+
+/// Contexts of a circuit are shown as those of other stacks: after the first handshake, and that is all.
+fn snapshots_are_traced(middle: &Middle, url: &str) {
+    let mut trace = middle.command(Place::Node, &carrick().to_string_lossy());
+    trace.arg("trace").arg(root().join("protocols/synproxy/synproxy.mtp"));
+    trace.args(["--on", "begun", "--show", "id.client_port, life", "--most", "1"]);
+    trace.args(["--target", "hw", "--run"]).args(Middle::ports(["packet", "packet"]));
+    let (trace, said) = saying(&mut trace, "running between");
+    let mut get = middle.command(Place::Client, "curl");
+    let mut get =
+        get.args(["-sS", "-o", "/dev/null", "--max-time", "30", "--local-port", "40000", url]).spawn();
+    let said: Vec<String> = said.collect();
+    assert!(trace.ended().success(), "{said:?}");
+    assert!(said.iter().any(|line| line.contains(" stack event begun {} conn#0 (")), "{said:?}");
+    assert!(said.iter().any(|line| line.contains("    id.client_port=40000 life=")), "{said:?}");
+    // What was between them is gone.
+    let _ = get.as_mut().expect("curl runs").kill();
+    let _ = get.expect("curl runs").wait();
 }
 
 /// A program whose packets no circuit has is not run: it is said why.

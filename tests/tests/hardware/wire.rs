@@ -7,11 +7,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use carrick_interp::Config;
-use carrick_ir::{COUNTERS, Function, Program};
+use carrick_ir::{COUNTERS, Function, Opcode, Program};
 use carrick_sim::compiled::{Compiled, CompiledProgram};
 use carrick_sim::core::{Completion, Core, FailedClaim, Record, Refused, Request};
 use carrick_sim::interpreted::Interpreted;
 use carrick_sim::ip::checksum;
+use carrick_sim::watch::live::{CONTEXT, EVENT, INSTR};
 
 /// Options that end with a list: kind, bytes of an element, elements at most (in the program, `listed.mtp`).
 const LISTED: [(u8, usize, usize); 2] = [(5, 8, 4), (253, 3, 3)];
@@ -23,6 +24,8 @@ pub struct Both {
     made: VecDeque<(u32, Vec<u8>)>,
     left_by: u32,
     numbers: u64,
+    /// records that both have made of contexts
+    records: usize,
     /// the counters of all
     counted: Rc<RefCell<Vec<u64>>>,
 }
@@ -34,12 +37,14 @@ impl Both {
         config: &Config,
         counted: Rc<RefCell<Vec<u64>>>,
     ) -> Result<Both, String> {
+        let traced = Config { trace: true, ..config.clone() };
         Ok(Both {
-            reference: Interpreted::new(program.clone(), config)?,
-            circuit: Compiled::new(circuit.clone(), config)?,
+            reference: Interpreted::new(program.clone(), &traced)?,
+            circuit: Compiled::new(circuit.clone(), &traced)?,
             made: VecDeque::new(),
             left_by: 0,
             numbers: config.seed,
+            records: 0,
             counted,
         })
     }
@@ -77,6 +82,9 @@ impl Both {
         assert_eq!(self.reference.open_contexts(), self.circuit.open_contexts(), "of {given:02x?}");
         let counted = |core: &dyn Core| COUNTERS.iter().zip(core.counters()).collect::<Vec<_>>();
         assert_eq!(counted(&self.reference), counted(&self.circuit), "of {given:02x?}");
+        let (seen, snapshots) = (contexts(&mut self.reference), contexts(&mut self.circuit));
+        assert_eq!(seen, snapshots, "of {given:02x?}");
+        self.records += seen.len();
         self.made.extend(here);
     }
 
@@ -175,8 +183,22 @@ fn corrected(packet: &mut [u8]) {
     packet[header + 16..header + 18].copy_from_slice(&sum.to_be_bytes());
 }
 
+/// What the trace says of events and contexts; that of a circuit is made from its snapshots.
+fn contexts(core: &mut dyn Core) -> Vec<(u32, u32, Vec<u64>)> {
+    let mut all = Vec::new();
+    core.take_trace(&mut all);
+    let lives = [Opcode::NewCtx, Opcode::DelCtx].map(Opcode::number);
+    let told = |record: &Record| match record.kind {
+        EVENT | CONTEXT => true,
+        INSTR => lives.contains(&record.number) && record.words.get(1) != Some(&0),
+        _ => false,
+    };
+    all.into_iter().filter(told).map(|r| (r.kind, r.number, r.words)).collect()
+}
+
 impl Drop for Both {
     fn drop(&mut self) {
+        assert!(self.records > 0 || std::thread::panicking(), "no snapshot");
         let mut all = self.counted.borrow_mut();
         all.resize(COUNTERS.len(), 0);
         all.iter_mut().zip(self.circuit.counters()).for_each(|(all, one)| *all += one);
