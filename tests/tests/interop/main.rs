@@ -92,6 +92,48 @@ mod on_a_bad_wire {
     );
 }
 
+/// The one that is small enough for a circuit.
+mod small {
+    const PROGRAM: &str = "protocols/small-tcp/small-tcp.mtp";
+    const BAD_WIRE: &[&str] = &["--fault", "loss=1%,reorder=1%,dup=1%,corrupt=0.5%,delay=1ms,seed=7"];
+
+    macro_rules! small {
+        ($arguments:expr; $($name:ident),* $(,)?) => {
+            $(
+                #[test]
+                fn $name() {
+                    use crate::{Setting, run, scenarios};
+                    run(Setting::Program(super::PROGRAM, $arguments), scenarios::$name);
+                }
+            )*
+        };
+    }
+
+    mod on_a_good_wire {
+        small!(
+            &[];
+            we_open_they_close,
+            they_open_we_close,
+            both_close_at_once,
+            we_half_close_and_still_receive,
+            they_half_close_and_still_receive,
+            we_are_refused,
+            they_are_refused,
+            data_both_ways_at_once,
+            we_stop_reading_and_resume,
+            without_timestamps,
+        );
+    }
+
+    mod on_a_bad_wire {
+        small!(
+            super::BAD_WIRE;
+            we_open_they_close,
+            both_close_at_once,
+        );
+    }
+}
+
 /// Declares tests with ours, which is built with features, and whose host gets these arguments.
 macro_rules! featured {
     ($features:expr, $arguments:expr; $($name:ident),* $(,)?) => {

@@ -17,6 +17,8 @@ pub enum Setting {
     Ours(&'static [&'static str]),
     /// The compiled stack with these features, and more arguments for its host.
     Featured(&'static [&'static str], &'static [&'static str]),
+    /// Another program with the same interface, compiled likewise, and more arguments for its host.
+    Program(&'static str, &'static [&'static str]),
     /// The same behind a router that takes packets of so many bytes to the peer.
     Routed(&'static [&'static str], u32),
     /// The same behind a TUN device.
@@ -47,7 +49,7 @@ impl Pair {
     pub fn new(setting: Setting) -> Option<Pair> {
         let net = match setting {
             Setting::Control => Net::kernel_on_both()?,
-            Setting::Ours(_) | Setting::Featured(..) => Net::new()?,
+            Setting::Ours(_) | Setting::Featured(..) | Setting::Program(..) => Net::new()?,
             Setting::Routed(_, mtu) => Net::routed(mtu)?,
             Setting::Tun(_) => Net::tun()?,
             Setting::AfXdp(_) => Net::af_xdp()?,
@@ -60,10 +62,13 @@ impl Pair {
                 kernel
             }
             Setting::Ours(more) | Setting::Tun(more) | Setting::AfXdp(more) => {
-                Scripted::start("ours", &mut host(&net, &[], more))
+                Scripted::start("ours", &mut host(&net, PROGRAM, &[], more))
             }
-            Setting::Routed(features, _) => Scripted::start("ours", &mut host(&net, features, &[])),
-            Setting::Featured(features, more) => Scripted::start("ours", &mut host(&net, features, more)),
+            Setting::Program(program, more) => Scripted::start("ours", &mut host(&net, program, &[], more)),
+            Setting::Routed(features, _) => Scripted::start("ours", &mut host(&net, PROGRAM, features, &[])),
+            Setting::Featured(features, more) => {
+                Scripted::start("ours", &mut host(&net, PROGRAM, features, more))
+            }
         };
         Some(Pair { ours, peer, net })
     }
@@ -114,8 +119,8 @@ fn kernel(net: &Net, end: End) -> Command {
     net.command(end, env!("CARGO_BIN_EXE_peer"))
 }
 
-fn host(net: &Net, features: &[&str], more: &[&str]) -> Command {
-    let exe = build::host_with(PROGRAM, features);
+fn host(net: &Net, program: &str, features: &[&str], more: &[&str]) -> Command {
+    let exe = build::host_with(program, features);
     let mut command = net.command(End::Ours, &exe.to_string_lossy());
     command.arg("--port").arg(net.port()).arg("--addr").arg(format!("{}/24", Net::OURS));
     command.args(["--app", "script:-"]).args(more);

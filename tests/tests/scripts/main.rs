@@ -65,7 +65,7 @@ fn every_script_goes_as_it_says() {
 
 #[test]
 fn a_script_that_is_wrong_is_found_out() {
-    let (_, program) = scripts().remove(0);
+    let program = root().join("protocols/tcp/tcp.mtp");
     let program = compile_file(&program).expect("readable").program.expect("without errors");
     let first = |text: &str| script::parse(text).and_then(|script| run::run(&program, &script));
     assert!(first("connect\n> SEC 0:0\n").is_err_and(|e| e.contains("connect") || e.contains("open")));
