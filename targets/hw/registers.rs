@@ -56,7 +56,12 @@ const REGISTERS: [(u32, &str, &str, &str); 24] = [
         "read, write",
         "snapshots of 0: no event; 1: events of all flows; 2: events of the flow that ID names when this is written",
     ),
-    (0x054, "SNAPSHOT_EVERY", "read, write", "*n*: a snapshot of each *n*-th of these events; 1 after a reset"),
+    (
+        0x054,
+        "SNAPSHOT_EVERY",
+        "read, write",
+        "*n*: a snapshot of each *n*-th of these events; 1 after a reset",
+    ),
     (0x058, "SNAPSHOTS_SENT", "read", "snapshots sent"),
     (0x05c, "SNAPSHOTS_DROPPED", "read", "snapshots dropped because the queue of 4 was full"),
 ];

@@ -186,7 +186,13 @@ pub fn header(program: &Program, design: &Design, ports: &Ports) -> String {
     table(&mut text, "words_of_id", &words.taken());
     words.fields(&Ty::Context(design.context), context.fields.len(), ports.timers);
     debug_assert!(words.all.iter().all(|word| word.at < row.0));
-    let deadline = |n| Word { at: n * TIMER_BITS + TIMER_BITS / 2, bits: TIMER_BITS / 2, signed: false, each: 0, most: 0 };
+    let deadline = |n| Word {
+        at: n * TIMER_BITS + TIMER_BITS / 2,
+        bits: TIMER_BITS / 2,
+        signed: false,
+        each: 0,
+        most: 0,
+    };
     words.all.extend((0..design.timers).map(deadline));
     table(&mut text, "words_of_context", &words.taken());
     let _ = write!(
