@@ -3,6 +3,11 @@
 
 use crate::hw::dslx::Leaf;
 
+/// So many ones, at most 64.
+fn mask(bits: u32) -> u64 {
+    u64::MAX.checked_shr(64 - bits).unwrap_or(0)
+}
+
 /// Bits that are filled, or read, from the most significant on.
 pub struct Bits {
     pub words: Vec<u32>,
@@ -24,17 +29,20 @@ impl Bits {
     /// Fills the next bits, at most 64.
     pub fn put(&mut self, bits: u32, value: u64) {
         self.left -= bits;
-        for i in 0..bits {
-            let at = self.left + i;
-            self.words[(at / 32) as usize] |= ((value >> i & 1) as u32) << (at % 32);
+        let (word, shift) = ((self.left / 32) as usize, self.left % 32);
+        let value = u128::from(value & mask(bits)) << shift;
+        for (i, word) in self.words[word..].iter_mut().take(3).enumerate() {
+            *word |= (value >> (32 * i)) as u32;
         }
     }
 
     /// Reads the next bits, at most 64.
     pub fn get(&mut self, bits: u32) -> u64 {
         self.left -= bits;
-        let bit = |at: u32| u64::from(self.words[(at / 32) as usize] >> (at % 32) & 1);
-        (0..bits).fold(0, |value, i| value | bit(self.left + i) << i)
+        let (word, shift) = ((self.left / 32) as usize, self.left % 32);
+        let words = self.words[word..].iter().take(3).rev();
+        let value = words.fold(0, |value: u128, word| value << 32 | u128::from(*word));
+        (value >> shift) as u64 & mask(bits)
     }
 
     /// Passes over bits.

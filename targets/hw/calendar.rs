@@ -87,7 +87,7 @@ fn calendar(design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
     let cancels = timers * TIME_BITS;
     format!(
         "    timers #(\n        .ID({id}),\n        .TIMERS({timers}),\n        .TICK_BITS(TICK_BITS),\n        \
-         .ROW_BITS({})\n    ) timers (\n        .result_valid(shell_valid),\n        \
+         .ROW_BITS({}),\n        .CLEARS(CLEARS)\n    ) timers (\n        .result_valid(shell_valid),\n        \
          .result_leaves(result_valid && result_ready),\n        \
          .result_id(out_data[{} -: {id}]),\n        .result_starts(out_data[{} +: {timers}]),\n        \
          .result_timers(out_data[{} +: {}]),\n        .result_cancels(out_data[{below} +: {cancels}]),\n        \

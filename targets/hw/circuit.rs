@@ -97,16 +97,29 @@ pub fn write(
     settings: &PipelineSpec,
     dir: &Path,
 ) -> Result<Vec<String>, Failure> {
-    let name = &program.name;
-    let mut files = vec![format!("{name}.x")];
-    build::write(&dir.join(&files[0]), design.text.as_bytes())?;
+    let mut files = vec![format!("{}.x", program.name)];
     files.extend(pipelines::write(program, design, settings, dir)?);
+    files.extend(write_around(program, design, settings, dir)?);
+    Ok(files)
+}
+
+/// Writes all of a circuit but its pipelines, which take the most time; the names of the files beside the chains in DSLX.
+///
+/// # Errors
+/// [`Failure::Usage`] if the folder cannot be written.
+pub fn write_around(
+    program: &Program,
+    design: &Design,
+    settings: &PipelineSpec,
+    dir: &Path,
+) -> Result<Vec<String>, Failure> {
+    build::write(&dir.join(format!("{}.x", program.name)), design.text.as_bytes())?;
     let ports = Ports::of(program, design);
     build::write(&dir.join("top.sv"), top(program, design, settings, &ports).as_bytes())?;
     build::write(&dir.join("ports.h"), header(program, design, &ports).as_bytes())?;
     build::write(&dir.join("registers.md"), registers::page(program, design, &ports).as_bytes())?;
     build::write_tree(&RTL, dir)?;
-    files.extend(["top.sv".into(), "ports.h".into(), "registers.md".into()]);
+    let mut files: Vec<String> = ["top.sv", "ports.h", "registers.md"].map(Into::into).to_vec();
     if design.packets.is_ok() {
         build::write_tree(&WIRE, dir)?;
         build::write_core(program, &dir.join("compiled"))?;
@@ -153,6 +166,7 @@ fn parameters(program: &Program, design: &Design, settings: &PipelineSpec, ports
         ("QUEUE_BITS", bits(settings.queue).to_string()),
         ("FLIGHT_BITS", flight_bits(settings).to_string()),
         ("DROPS", format!("1'b{drops}")),
+        ("CLEARS", "CLEARS".into()),
     ];
     all.map(|(name, value)| format!("        .{name}({value})")).join(",\n")
 }
@@ -166,7 +180,7 @@ const PACKET_PINS: &str = "    input  logic carries,\n    input  logic space,\n 
     output logic looked_long,\n    output logic packet_done,\n    output logic [2:0] unsent,\n";
 
 /// The modules that read and make packets, and what connects them.
-fn packets(program: &Program, design: &Design, ports: &Ports) -> Option<String> {
+fn packets(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> Option<String> {
     let Packets { window, longest } = *design.packets.as_ref().ok()?;
     let Ports { id, event, env, .. } = ports;
     let Design { args, slots, .. } = design;
@@ -178,22 +192,32 @@ fn packets(program: &Program, design: &Design, ports: &Ports) -> Option<String> 
          .SLOTS({slots}),\n        .OUTPUT({output}),\n        .WINDOW({window}),\n        .LONGEST({longest})\n    ) packets (\n        \
          .in_valid(host_valid),\n        .in_ready(host_ready),\n        \
          .in_data(host_data),\n        .result_data(out_data),\n        .*\n    );\n    \
-         {name}_packet_in parser (\n        .clk(clk),\n        .rst(rst),\n        .in_valid(parse_valid),\n        \
-         .p(parse_data),\n        .env(around),\n        .out_valid(parsed_valid),\n        .out(parsed_data)\n    );\n    \
-         {name}_packet_out builder (\n        .clk(clk),\n        .rst(rst),\n        .in_valid(build_valid),\n        \
+         {}    {name}_packet_in parser (\n        .clk(clk_parser),\n        .rst(rst),\n        .in_valid(parse_valid),\n        \
+         .p(parse_data),\n        .env(around),\n        .out_valid(parsed_valid),\n        .out(parsed_data)\n    );\n\
+         {}    {name}_packet_out builder (\n        .clk(clk_builder),\n        .rst(rst),\n        .in_valid(build_valid),\n        \
          .l(build_data),\n        .out_valid(built_valid),\n        .out(built_data)\n    );\n",
         8 * window + 40 - 1,
         83 + id + event + env - 1,
         8 + args + 48 - 1,
         28 + 8 * longest - 1,
+        clock("parser", settings.stages, "parse_valid"),
+        clock("builder", settings.stages, "build_valid"),
     ))
+}
+
+/// The clock of a pipeline that events enter when this is so.
+fn clock(pipeline: &str, stages: u64, enter: &str) -> String {
+    format!(
+        "    logic clk_{pipeline};\n    pipeline_clock #(\n        .STAGES({stages})\n    ) clock_of_{pipeline} (\n        \
+         .clk(clk),\n        .rst(rst),\n        .enter({enter}),\n        .gated(clk_{pipeline})\n    );\n"
+    )
 }
 
 /// The module that connects the shell and the pipelines.
 fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
     let Ports { id, event, env, issued, .. } = ports;
     let (input, output, row) = (ports.input() - 1, ports.output() - 1, ports.row());
-    let packets = packets(program, design, ports);
+    let packets = packets(program, design, settings, ports);
     let pins = match packets {
         Some(_) => format!("{PACKET_PINS}    input  logic [{}:0] around,\n", env - 1),
         None => String::new(),
@@ -201,7 +225,8 @@ fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Port
     let mut text = format!(
         "// The circuit of {}: the shell, and the pipelines of its chains. Made by carrick.\n\
          module top #(\n    parameter int ID = {id},\n    // a tick of the calendar, as a power of two in nanoseconds\n    \
-         parameter int TICK_BITS = {}\n) (\n    input  logic clk,\n    input  logic rst,\n{pins}{}{}{}    input  logic in_valid,\n    \
+         parameter int TICK_BITS = {},\n    // whether a reset empties the memories of tables\n    \
+         parameter bit CLEARS = 1'b1\n) (\n    input  logic clk,\n    input  logic rst,\n{pins}{}{}{}    input  logic in_valid,\n    \
          output logic in_ready,\n    input  logic [{input}:0] in_data,\n    output logic out_valid,\n    \
          input  logic out_ready,\n    output logic [{output}:0] out_data,\n    \
          output logic [31:0] events_dropped,\n    output logic [31:0] instances_dropped\n);\n    \
@@ -234,12 +259,12 @@ fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Port
     );
     text.push_str(&snapshots::connected(design, settings, ports));
     text.push_str(&registers::connected(design, ports, row_bits(program, design, settings)));
-    text.push_str(&chains(program, design, ports));
+    text.push_str(&chains(program, design, settings, ports));
     text
 }
 
 /// The pipelines of the chains.
-fn chains(program: &Program, design: &Design, ports: &Ports) -> String {
+fn chains(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
     let shapes = Shapes::new(program);
     let (row, timers, issued) = (ports.row(), ports.timers, ports.issued);
     let (mut text, mut data) = (String::new(), String::new());
@@ -255,11 +280,12 @@ fn chains(program: &Program, design: &Design, ports: &Ports) -> String {
         };
         let _ = write!(
             text,
-            "\n    logic end_{n};\n    logic [{}:0] data_{n};\n    {}_{chain} chain_{n} (\n        .clk(clk),\n        \
-             .rst(rst),\n        .in_valid(run_valid && run_chain == 8'd{n}),\n        .found(run_found),\n        \
+            "\n    logic run_{n}, end_{n};\n    logic [{}:0] data_{n};\n    assign run_{n} = run_valid && run_chain == 8'd{n};\n{}    \
+             {}_{chain} chain_{n} (\n        .clk(clk_{n}),\n        .rst(rst),\n        .in_valid(run_{n}),\n        .found(run_found),\n        \
              {given},\n        .c(run_context[{}:{timers}]),\n        {kept}.env(run_env),\n        \
              .out_valid(end_{n}),\n        .out(data_{n})\n    );\n",
             row + issued - 1,
+            clock(&n.to_string(), settings.stages, &format!("run_{n}")),
             program.name,
             row - 1,
         );

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use carrick_driver::built::{self, Built, Recipe};
 use carrick_driver::targets::PipelineSpec;
-use carrick_driver::{Failure, cc};
+use carrick_driver::{Failure, build, cc};
 use carrick_interp::{ChainInput, ChainOutput, Chains, OutsideArg, OutsideInstr};
 use carrick_ir::{BpId, EventId, Program, Ty};
 use libloading::Library;
@@ -18,18 +18,29 @@ use super::bits::Bits;
 use super::circuit::{self, Ports};
 use super::dslx::{Design, Input, Leaf, Shapes, fires};
 use super::handlers::{Handler, Param};
+use super::{pipelines, xls};
 
 /// The library that Verilator makes.
 const TOOL: &str = "circuit.so";
 const INSTALL: &str = "apt-get install verilator g++ make";
 
-/// Makes a library of a circuit, unless this machine has it already.
+/// What the library of a circuit is made with: part of what it is kept by.
+const MADE_WITH: &str = "made_with.txt";
+
+/// Makes a library of a circuit, unless this machine has it already: then XLS need not make its pipelines either.
 ///
 /// # Errors
 /// [`Failure::Missing`] without XLS or Verilator, [`Failure::Failed`] with what they say.
 pub fn tool(program: &Program, design: &Design, spec: &PipelineSpec) -> Result<Built, Failure> {
-    let files = |dir: &Path| circuit::write(program, design, spec, dir).map(|_| ());
-    built::once(&Recipe::of_c(TOOL, "verilated"), files, make)
+    let files = |dir: &Path| {
+        circuit::write_around(program, design, spec, dir)?;
+        build::write(&dir.join(MADE_WITH), format!("{spec:?} {}", xls::release()?).as_bytes())
+    };
+    let made = |dir: &Path| {
+        pipelines::write(program, design, spec, dir)?;
+        make(dir)
+    };
+    built::once(&Recipe::of_c(TOOL, "verilated"), files, made)
 }
 
 fn make(dir: &Path) -> Result<(), Failure> {

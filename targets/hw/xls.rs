@@ -2,7 +2,8 @@
 //! XLS, which makes pipelines in Verilog of functions in DSLX: its library, loaded when it is needed.
 
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 use carrick_driver::Failure;
@@ -21,6 +22,24 @@ type Handle = *mut c_void;
 /// Where the library is expected.
 pub fn library() -> PathBuf {
     std::env::var_os(VARIABLE).map_or_else(|| PathBuf::from(PLACE), PathBuf::from)
+}
+
+/// What distinguishes this release of the library from others: its length, and when it was written.
+///
+/// # Errors
+/// As [`Xls::load`].
+pub fn release() -> Result<String, Failure> {
+    let path = library();
+    let found = path.metadata().map_err(|e| missing(&path, &e))?;
+    Ok(format!("{} {:?}", found.len(), found.modified().ok()))
+}
+
+fn missing(path: &Path, why: &dyn Display) -> Failure {
+    Failure::Missing(format!(
+        "cannot load XLS from {}: {why}; `scripts/setup` installs it (the file xls/_blob/libxls.so of PyPI's \
+         xls-python), or set {VARIABLE} to its path",
+        path.display()
+    ))
 }
 
 /// The library.
@@ -53,13 +72,7 @@ impl Xls {
         let path = library();
         // SAFETY: the library is a release of XLS, whose initialisers have no requirements.
         let library = unsafe { Library::new(&path) };
-        library.map(Xls).map_err(|e| {
-            Failure::Missing(format!(
-                "cannot load XLS from {}: {e}; `scripts/setup` installs it (the file xls/_blob/libxls.so of PyPI's \
-                 xls-python), or set {VARIABLE} to its path",
-                path.display()
-            ))
-        })
+        library.map(Xls).map_err(|e| missing(&path, &e))
     }
 
     /// Calls a function of the library that gives a text, or says why not.

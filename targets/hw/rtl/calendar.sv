@@ -10,7 +10,9 @@ module calendar #(
     parameter int ROW_BITS = 12,
     // moments that are tried for an entry, and moments in which an entry is searched that is to go
     parameter int STEPS = 1024,
-    parameter int SEARCHED = 64
+    parameter int SEARCHED = 64,
+    // whether a reset empties the rows: those of a simulation are empty when it begins
+    parameter bit CLEARS = 1'b1
 ) (
     input  logic            clk,
     input  logic            rst,
@@ -143,7 +145,7 @@ module calendar #(
             end
         endcase
         if (rst) begin
-            state     <= CLEAR;
+            state     <= CLEARS ? CLEAR : IDLE;
             clear_row <= '0;
             looked    <= 1'b0;
             done      <= 1'b0;
@@ -153,7 +155,7 @@ module calendar #(
     // Entries fire. The first moment is not 0, which empty rows have.
     always_ff @(posedge clk) begin
         fresh <= 1'b0;
-        if (state == CLEAR) now <= clock == '0 ? TIME'(1) : clock;
+        if (rst || state == CLEAR) now <= clock == '0 ? TIME'(1) : clock;
         else if (skip) begin
             now   <= clock;
             fresh <= 1'b1;

@@ -84,6 +84,9 @@ module registers #(
     localparam int Refused = 32;
     localparam int Id = 64;
     localparam int Context = 128;
+    localparam int Width = 32 * Words;
+    // What a change leaves as it is: the timers, the id, and what is no bit of a context.
+    localparam logic [Width-1:0] Kept = ~((~Width'(0) >> (Width - CTX + ID)) & (~Width'(0) << FRESH));
     localparam logic [1:0] Okay = 2'b00, SlvErr = 2'b10;
     localparam logic [1:0] ReadSlot = 2'd1, ChangeId = 2'd3;
 
@@ -97,7 +100,7 @@ module registers #(
     logic [31:0] lost[3];
     logic [32*IdWords-1:0] id;
     logic [31:0]           mask;
-    logic [32*Words-1:0]   words, seen_words, written;
+    logic [Width-1:0]      words, seen_words, written, kept;
 
     // The write channels: address and data arrive in any order.
     assign s_axil_awready = !at_held;
@@ -208,7 +211,7 @@ module registers #(
     assign is_command     = write && writable && write_at == 10'(Command) && write_data[1:0] != '0;
     assign access_id      = id[ID-1:0];
     assign access_context = words[CTX-1:0];
-    assign seen_words     = (32 * Words)'(access_found_context);
+    assign seen_words     = access_found ? Width'(access_found_context) : '0;
 
     always_ff @(posedge clk) begin
         if (is_command) begin
@@ -244,20 +247,18 @@ module registers #(
         else if (write && writable && write_at == 10'(Every)) snapshot_every <= write_data;
     end
 
-    for (genvar n = 0; n < Words; n++) begin : g_word
-        logic put;
-        assign put = write && writable && write_at == 10'(Context + n);
-        for (genvar b = 0; b < 32; b++) begin : g_bit
-            // What a change leaves as it is: the timers, the id, and what is no bit of a context.
-            localparam bit Kept = 32 * n + b < FRESH || 32 * n + b >= CTX - ID;
-            always_ff @(posedge clk) begin
-                if (rst || access_done) written[32*n+b] <= 1'b0;
-                else if (put && mask[b]) written[32*n+b] <= 1'b1;
-                if (put && mask[b]) words[32*n+b] <= write_data[b];
-                else if (access_seen && (Kept || !access_change || !written[32*n+b]))
-                    words[32*n+b] <= access_found && seen_words[32*n+b];
-            end
-        end
+    // As whole words, which are less for a simulation to do than bits.
+    assign kept = access_change ? Kept | ~written : '1;
+
+    always_ff @(posedge clk) begin
+        if (write && writable) begin
+            for (int n = 0; n < Words; n++)
+                if (write_at == 10'(Context + n)) begin
+                    words[32*n+:32]   <= (words[32*n+:32] & ~mask) | (write_data & mask);
+                    written[32*n+:32] <= written[32*n+:32] | mask;
+                end
+        end else if (access_seen) words <= (words & ~kept) | (seen_words & kept);
+        if (rst || access_done) written <= '0;
     end
 
     logic unused;

@@ -10,7 +10,9 @@ module session_table #(
     parameter int ID = 96,
     parameter int CTX = 256,
     parameter int ROW_BITS = 10,
-    parameter int MOVES = 64
+    parameter int MOVES = 64,
+    // whether a reset empties the rows: those of a simulation are empty when it begins
+    parameter bit CLEARS = 1'b1
 ) (
     input  logic                     clk,
     input  logic                     rst,
@@ -186,7 +188,7 @@ module session_table #(
             default: state <= IDLE;
         endcase
         if (rst) begin
-            state     <= CLEAR;
+            state     <= CLEARS ? CLEAR : IDLE;
             clear_row <= '0;
             random    <= 16'h1;
         end

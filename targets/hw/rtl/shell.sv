@@ -21,7 +21,9 @@ module shell #(
     parameter int QUEUE_BITS = 4,
     parameter int FLIGHT_BITS = 4,
     // whether events at a full queue are dropped
-    parameter bit DROPS = 1'b0
+    parameter bit DROPS = 1'b0,
+    // whether a reset empties the session table
+    parameter bit CLEARS = 1'b1
 ) (
     input  logic                  clk,
     input  logic                  rst,
@@ -160,7 +162,8 @@ module shell #(
     session_table #(
         .ID(ID),
         .CTX(CTX),
-        .ROW_BITS(ROW_BITS)
+        .ROW_BITS(ROW_BITS),
+        .CLEARS(CLEARS)
     ) flows (
         .clk(clk),
         .rst(rst),

@@ -9,7 +9,8 @@ module timers #(
     parameter int TIME = 56,
     parameter int TICK_BITS = 6,
     parameter int ROW_BITS = 12,
-    parameter int QUEUE_BITS = 4
+    parameter int QUEUE_BITS = 4,
+    parameter bit CLEARS = 1'b1
 ) (
     input  logic                      clk,
     input  logic                      rst,
@@ -98,7 +99,8 @@ module timers #(
     calendar #(
         .TIME(TIME),
         .DATA(DATA),
-        .ROW_BITS(ROW_BITS)
+        .ROW_BITS(ROW_BITS),
+        .CLEARS(CLEARS)
     ) calendar (
         .clk(clk),
         .rst(rst),
