@@ -48,8 +48,8 @@ impl Host for Native {
     fn options(&self) -> &'static str {
         "--port tun:NAME|packet:DEV|xdp:DEV|udp:LOCAL:PEER|unix:LOCAL:PEER|loop (a program in the network: one for \
          each interface), --addr A/LEN, \
-         --app echo|http:DIR|get:URL:FILE|memory:IP|perf:IP:KIND:BYTES:COUNT, --fault FAULTS, --pcap FILE, \
-         --set PARAM=VALUE, --gateway A, --peer A, --seed N, --user UID, --requests N, --spin; \
+         --app echo|http:DIR|get:URL:FILE|memory:IP|perf:IP:KIND:BYTES:COUNT|offload:SETTINGS, \
+         --fault FAULTS, --pcap FILE, --set PARAM=VALUE, --gateway A, --peer A, --seed N, --user UID, --requests N, --spin; \
          `--port help` describes all"
     }
 

@@ -37,7 +37,7 @@ struct Words {
 }
 
 /// The options, for `carrick run --help`.
-pub const OPTIONS: &str = "--port DEVICE (a program in the network: for each of its interfaces, and no --addr), --addr A/LEN, --set PARAM=VALUE, --rate [UID:]RATE, --flow-rate [UID:]RATE; for an \
+pub const OPTIONS: &str = "--port DEVICE (a program in the network: for each of its interfaces, and no --addr; with the interface `offload`, --app offload:SETTINGS), --addr A/LEN, --set PARAM=VALUE, --rate [UID:]RATE, --flow-rate [UID:]RATE; for an \
                            application also --app APP, --requests N, --spin, --gateway A, --seed N";
 
 const USAGE: &str = "write `--port DEVICE --addr ADDRESS`; `--set PARAM=VALUE`, `--rate [UID:]RATE` and `--flow-rate [UID:]RATE` can be repeated; `--app APP` also takes `--requests N` and `--spin`";
@@ -69,7 +69,7 @@ fn words(args: &[String], program: &Program) -> Result<Words, Failure> {
     }
     words.rates = written.read()?;
     if program.in_network.is_some() {
-        words.middlebox(host)?;
+        words.middlebox(host, program)?;
         return Ok(words);
     }
     words.tell_door(&mut host)?;
@@ -97,8 +97,8 @@ fn device(port: &str) -> Result<String, Failure> {
 }
 
 impl Words {
-    /// What fits a program in the network, which has a process for its timers, and no application.
-    fn middlebox(&mut self, host: Vec<String>) -> Result<(), Failure> {
+    /// What fits a program in the network, which has a process for its timers, and for the application of an offload.
+    fn middlebox(&mut self, host: Vec<String>, program: &Program) -> Result<(), Failure> {
         let wrong = |what: &str| Err(Failure::Usage(format!("the program is one in the network: {what}")));
         if !(2..=INTERFACES).contains(&self.devices.len()) {
             return wrong(&format!(
@@ -112,13 +112,15 @@ impl Words {
                 self.devices[twice]
             ));
         }
-        if self.address != 0
-            || self.rates.limits.any()
-            || host.iter().any(|word| word == "--app" || word == "--gateway")
-        {
+        let says = |option: &str| host.iter().any(|word| word == option);
+        if self.address != 0 || self.rates.limits.any() || says("--gateway") {
             return wrong(
-                "it has no address, application or users; leave out `--addr`, `--gateway`, `--app`, `--rate` and `--flow-rate`",
+                "it has no address and no users; leave out `--addr`, `--gateway`, `--rate` and `--flow-rate`",
             );
+        }
+        let offloads = program.interface.as_ref().is_some_and(|interface| interface.name == "offload");
+        if says("--app") && !offloads {
+            return wrong("it has no application, since its interface is not `offload`; leave out `--app`");
         }
         self.host = Some(host);
         Ok(())

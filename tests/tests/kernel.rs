@@ -364,12 +364,17 @@ fn a_rejection_names_the_line_of_the_program() {
 #[test]
 fn what_does_not_fit_is_told_with_its_mend() {
     let stream = Command::new(carrick())
-        .args(["build", "tests/programs/offload.mtp", "--target", "xdp", "-o", "/nonexistent"])
+        .args(["build", "protocols/netblocks/netblocks.mtp", "--target", "xdp", "-o", "/nonexistent"])
         .current_dir(root())
         .output()
         .expect("carrick runs");
     let said = String::from_utf8_lossy(&stream.stderr);
-    assert!(said.contains("error[MTP0604]") && said.contains("do without it, or build for `sim`"), "{said}");
+    assert!(
+        said.contains("error[MTP0605]")
+            && said.contains("over `ipv4`")
+            && said.contains("or build for `sim`"),
+        "{said}"
+    );
 }
 
 #[test]

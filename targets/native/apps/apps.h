@@ -30,6 +30,7 @@ extern const struct carrick_application carrick_kvload_application;
 extern const struct carrick_application carrick_perf_application;
 extern const struct carrick_application carrick_script_application;
 extern const struct carrick_application carrick_sockets_application;
+extern const struct carrick_application carrick_offload_application;
 
 /* Exit codes of an executable. */
 enum carrick_exit { CARRICK_EXIT_OK = 0, CARRICK_EXIT_FAILED = 1, CARRICK_EXIT_USAGE = 2, CARRICK_EXIT_MISSING = 3 };

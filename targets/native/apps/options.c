@@ -9,7 +9,7 @@ static const struct carrick_application *const applications[] = {
     &carrick_echo_application,   &carrick_http_application,   &carrick_get_application,
     &carrick_memory_application, &carrick_load_application,   &carrick_messages_application,
     &carrick_perf_application,   &carrick_script_application, &carrick_sockets_application,
-    &carrick_kv_application,     &carrick_kvload_application};
+    &carrick_kv_application,     &carrick_kvload_application, &carrick_offload_application};
 #define APPLICATIONS (sizeof applications / sizeof applications[0])
 
 static bool wrong(struct carrick_port_error *error, const char *option, const char *value, const char *want) {
@@ -91,10 +91,8 @@ static bool read_main_option(struct carrick_options *options, const char *name, 
     if (strcmp(name, "--peer") == 0)
         return read_one(options, value, strlen(value), &options->peer) || wrong(error, name, value, "an address");
     if (strcmp(name, "--app") == 0)
-        return read_app(options, value) || wrong(error, name, value,
-                                                 "echo, http:DIR, get:..., load:..., kv:PORT, kvload:..., "
-                                                 "sockets:PATH, messages:..., memory:IP, "
-                                                 "perf:... or script:-");
+        return read_app(options, value) ||
+               wrong(error, name, value, "an application that --help lists, as in echo or http:DIR");
     *known = false;
     return true;
 }
@@ -148,22 +146,37 @@ static bool refuse(struct carrick_port_error *error, const char *why) {
     return false;
 }
 
+/* The application of a program in the network: only one with the interface `offload` has one. Messages that nobody
+ * takes would end here, so that there always is one. */
+static bool fits_offload(struct carrick_options *options, struct carrick_port_error *error) {
+    const char *interface = options->program->interface_name;
+    bool offloads = interface && strcmp(interface, "offload") == 0;
+    if (offloads && options->app_count == 0)
+        return read_app(options, "offload");
+    if (options->app_count == 0 ||
+        (offloads && options->app_count == 1 && options->applications[0] == &carrick_offload_application))
+        return true;
+    return refuse(error, offloads ? "A program with the interface `offload` has one application, `offload`: give --app "
+                                    "offload once, or leave out --app."
+                                  : "A program in the network has no application, unless its interface is `offload`: "
+                                    "leave out --app.");
+}
+
 /* Of a program in the network: two interfaces or more, and no end of a connection. */
-static bool fits_middlebox(const struct carrick_options *options, struct carrick_port_error *error) {
+static bool fits_middlebox(struct carrick_options *options, struct carrick_port_error *error) {
     if (options->port_count < 2 && !options->here->middlebox)
         return refuse(error, "The program is one in the network: give --port for each of its interfaces, two or more "
                              "times.");
     if (options->loop)
         return refuse(error, "The memory port joins two applications, and a program in the network has none: take "
                              "other ports.");
-    if (options->app_count || !carrick_address_is_any(options->address) || !carrick_address_is_any(options->gateway) ||
+    if (!carrick_address_is_any(options->address) || !carrick_address_is_any(options->gateway) ||
         !carrick_address_is_any(options->peer))
-        return refuse(error, "A program in the network has no address and no application: leave out --addr, --gateway, "
-                             "--peer and --app.");
-    return true;
+        return refuse(error, "A program in the network has no address: leave out --addr, --gateway and --peer.");
+    return fits_offload(options, error);
 }
 
-static bool fits_endpoint(const struct carrick_options *options, struct carrick_port_error *error) {
+static bool fits_endpoint(struct carrick_options *options, struct carrick_port_error *error) {
     const char *missing = !options->port_count                       ? "--port"
                           : carrick_address_is_any(options->address) ? "--addr"
                           : !options->app_count                      ? "--app"
@@ -246,7 +259,7 @@ void carrick_options_help(const struct carrick_options *options, const char *exe
                executable);
     printf("  --port PORT       tun:NAME, packet:DEV, xdp:DEV, udp:LOCALPORT:PEERPORT (or LOCALIP:PORT:PEERIP:PORT),\n"
            "                    unix:LOCALPATH:PEERPATH, or loop, which joins two applications in this process;\n"
-           "                    a program in the network: one for each interface, and no --addr and no --app\n"
+           "                    a program in the network: one for each interface, and no --addr\n"
            "  --addr A/LEN      address of the stack, with its prefix\n"
            "  --gateway G       next hop to other networks\n"
            "  --peer A          loop: address of the second application (default: the next address)\n");

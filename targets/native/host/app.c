@@ -51,8 +51,8 @@ void carrick_stack_give(struct carrick_stack *stack, struct carrick_slot *slot, 
     carrick_requests_submit(&stack->requests, &stack->host, slot);
 }
 
-static int on_handle(struct carrick_stack *stack, enum carrick_call_kind kind, uint64_t handle, const void *data,
-                     uint32_t len, carrick_done_fn done, void *user) {
+int carrick_stack_on_handle(struct carrick_stack *stack, enum carrick_call_kind kind, uint64_t handle, const void *data,
+                            uint32_t len, carrick_done_fn done, void *user) {
     struct carrick_slot *slot;
     int refused = carrick_stack_begin(stack, kind, done, user, &slot);
     if (refused)
@@ -152,63 +152,63 @@ int carrick_request(struct carrick_stack *stack, uint64_t endpoint, struct carri
 
 int carrick_recv_request(struct carrick_stack *stack, uint64_t rpc, void *data, uint32_t len, carrick_done_fn done,
                          void *user) {
-    return on_handle(stack, CALL_RECV_REQUEST, rpc, data, len, done, user);
+    return carrick_stack_on_handle(stack, CALL_RECV_REQUEST, rpc, data, len, done, user);
 }
 
 int carrick_respond(struct carrick_stack *stack, uint64_t rpc, const void *data, uint32_t len, carrick_done_fn done,
                     void *user) {
-    return on_handle(stack, CALL_RESPOND, rpc, data, len, done, user);
+    return carrick_stack_on_handle(stack, CALL_RESPOND, rpc, data, len, done, user);
 }
 
 int carrick_recv_response(struct carrick_stack *stack, uint64_t rpc, void *data, uint32_t len, carrick_done_fn done,
                           void *user) {
-    return on_handle(stack, CALL_RECV_RESPONSE, rpc, data, len, done, user);
+    return carrick_stack_on_handle(stack, CALL_RECV_RESPONSE, rpc, data, len, done, user);
 }
 
 int carrick_cancel(struct carrick_stack *stack, uint64_t rpc, carrick_done_fn done, void *user) {
-    return on_handle(stack, CALL_CANCEL, rpc, NULL, 0, done, user);
+    return carrick_stack_on_handle(stack, CALL_CANCEL, rpc, NULL, 0, done, user);
 }
 
 int carrick_accept(struct carrick_stack *stack, uint64_t listener, carrick_done_fn done, void *user) {
-    return on_handle(stack, CALL_ACCEPT, listener, NULL, 0, done, user);
+    return carrick_stack_on_handle(stack, CALL_ACCEPT, listener, NULL, 0, done, user);
 }
 
 int carrick_send(struct carrick_stack *stack, uint64_t connection, const void *data, uint32_t len, carrick_done_fn done,
                  void *user) {
-    return on_handle(stack, CALL_SEND, connection, data, len, done, user);
+    return carrick_stack_on_handle(stack, CALL_SEND, connection, data, len, done, user);
 }
 
 int carrick_recv(struct carrick_stack *stack, uint64_t connection, void *data, uint32_t len, carrick_done_fn done,
                  void *user) {
-    return on_handle(stack, CALL_RECV, connection, data, len, done, user);
+    return carrick_stack_on_handle(stack, CALL_RECV, connection, data, len, done, user);
 }
 
 int carrick_shutdown(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
-    return on_handle(stack, CALL_SHUTDOWN, connection, NULL, 0, done, user);
+    return carrick_stack_on_handle(stack, CALL_SHUTDOWN, connection, NULL, 0, done, user);
 }
 
 int carrick_open_stream(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
-    return on_handle(stack, CALL_OPEN_STREAM, connection, NULL, 0, done, user);
+    return carrick_stack_on_handle(stack, CALL_OPEN_STREAM, connection, NULL, 0, done, user);
 }
 
 int carrick_accept_stream(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
-    return on_handle(stack, CALL_ACCEPT_STREAM, connection, NULL, 0, done, user);
+    return carrick_stack_on_handle(stack, CALL_ACCEPT_STREAM, connection, NULL, 0, done, user);
 }
 
 int carrick_reset(struct carrick_stack *stack, uint64_t stream, carrick_done_fn done, void *user) {
-    return on_handle(stack, CALL_RESET, stream, NULL, 0, done, user);
+    return carrick_stack_on_handle(stack, CALL_RESET, stream, NULL, 0, done, user);
 }
 
 int carrick_unlisten(struct carrick_stack *stack, uint64_t listener, carrick_done_fn done, void *user) {
-    return on_handle(stack, CALL_UNLISTEN, listener, NULL, 0, done, user);
+    return carrick_stack_on_handle(stack, CALL_UNLISTEN, listener, NULL, 0, done, user);
 }
 
 int carrick_close(struct carrick_stack *stack, uint64_t handle, carrick_done_fn done, void *user) {
-    return on_handle(stack, CALL_CLOSE, handle, NULL, 0, done, user);
+    return carrick_stack_on_handle(stack, CALL_CLOSE, handle, NULL, 0, done, user);
 }
 
 int carrick_abort(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
-    return on_handle(stack, CALL_ABORT, connection, NULL, 0, done, user);
+    return carrick_stack_on_handle(stack, CALL_ABORT, connection, NULL, 0, done, user);
 }
 
 /* A call on a connection with one argument. */
@@ -246,11 +246,11 @@ int carrick_set_linger(struct carrick_stack *stack, uint64_t connection, uint32_
 }
 
 int carrick_orphan(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
-    return on_handle(stack, CALL_ORPHAN, connection, NULL, 0, done, user);
+    return carrick_stack_on_handle(stack, CALL_ORPHAN, connection, NULL, 0, done, user);
 }
 
 int carrick_drain(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
-    return on_handle(stack, CALL_DRAIN, connection, NULL, 0, done, user);
+    return carrick_stack_on_handle(stack, CALL_DRAIN, connection, NULL, 0, done, user);
 }
 
 int carrick_info(struct carrick_stack *stack, uint64_t connection, enum carrick_info item, carrick_done_fn done,

@@ -287,6 +287,10 @@ void carrick_stack_act_for(struct carrick_stack *stack, uint32_t owner) {
     stack->owner = owner;
 }
 
+uint32_t carrick_stack_random(struct carrick_stack *stack) {
+    return carrick_pcg_next(&stack->rng);
+}
+
 uint64_t carrick_stack_now(const struct carrick_stack *stack) {
     return stack->host.now;
 }

@@ -5,16 +5,17 @@
 #include "host/requests.h"
 
 static const char *const call_names[CALL_KINDS] = {
-    "listen",      "unlisten",      "accept",         "connect",       "send",          "recv",
-    "shutdown",    "close",         "abort",          "open",          "request",       "recv_request",
-    "respond",     "recv_response", "cancel",         "open_stream",   "accept_stream", "reset",
-    "register",    "deregister",    "post_recv",      "post_send",     "post_write",    "post_read",
-    "set_nodelay", "set_keepalive", "cancel_connect", "set_tos",       "info",          "set_user_timeout",
-    "set_linger",  "orphan",        "drain",          "change_context"};
+    "listen",      "unlisten",      "accept",         "connect",        "send",          "recv",
+    "shutdown",    "close",         "abort",          "open",           "request",       "recv_request",
+    "respond",     "recv_response", "cancel",         "open_stream",    "accept_stream", "reset",
+    "register",    "deregister",    "post_recv",      "post_send",      "post_write",    "post_read",
+    "set_nodelay", "set_keepalive", "cancel_connect", "set_tos",        "info",          "set_user_timeout",
+    "set_linger",  "orphan",        "drain",          "change_context", "take",          "put",
+    "consume"};
 static const char *const field_names[FIELDS] = {
     "local_ip", "local_port", "remote_ip", "remote_port", "backlog",      "len",       "local_qp", "remote_qp",
     "send_psn", "recv_psn",   "key",       "addr",        "may_read",     "may_write", "with_imm", "imm",
-    "on",       "request",    "tos",       "item",        "milliseconds", "by"};
+    "on",       "request",    "tos",       "item",        "milliseconds", "by",        "buffer"};
 
 static struct carrick_call_map map_call(const struct carrick_program *program, const char *name) {
     struct carrick_call_map map = {.number = -1};

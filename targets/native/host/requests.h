@@ -43,6 +43,9 @@ enum carrick_call_kind {
     CALL_ORPHAN,
     CALL_DRAIN,
     CALL_CHANGE_CONTEXT,
+    CALL_TAKE,
+    CALL_PUT,
+    CALL_CONSUME,
     CALL_KINDS
 };
 
@@ -70,6 +73,7 @@ enum carrick_call_field {
     FIELD_ITEM,
     FIELD_MILLISECONDS,
     FIELD_BY,
+    FIELD_BUFFER,
     FIELDS
 };
 

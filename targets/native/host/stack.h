@@ -12,7 +12,7 @@
 struct carrick_stack {
     struct carrick_host host;
     struct carrick_requests requests;
-    struct carrick_pcg rng; /* of local ports */
+    struct carrick_pcg rng; /* of local ports, and of applications */
     uint32_t next_port;
     uint32_t capacity; /* of the program, in connections */
     uint32_t owner;    /* of requests that begin now */
@@ -39,6 +39,10 @@ int carrick_stack_begin(struct carrick_stack *stack, enum carrick_call_kind kind
 /* Gives a request on a handle (0: on none) to the core, with the bytes or the room that it brings. */
 void carrick_stack_give(struct carrick_stack *stack, struct carrick_slot *slot, uint64_t handle, const void *data,
                         uint32_t len);
+
+/* A request on a handle, which brings `len` bytes of `data`, or has space for them. */
+int carrick_stack_on_handle(struct carrick_stack *stack, enum carrick_call_kind kind, uint64_t handle, const void *data,
+                            uint32_t len, carrick_done_fn done, void *user);
 
 /* Prints once, on standard error, that the program has refused a connection for lack of space. */
 void carrick_stack_warn_full(struct carrick_stack *stack);

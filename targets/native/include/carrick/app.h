@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an application sees of a compiled program with an interface of the shape `stream`, `multistream`, `message` or
- * `rpc`: requests, each completed exactly once by a call of its `done`. For the shape `verbs`, see carrick/verbs.h.
+ * What an application sees of a compiled program with an interface of the shape `stream`, `multistream`, `message`,
+ * `rpc` or `offload`: requests, each completed exactly once by a call of its `done`. For the shape `verbs`, see
+ * carrick/verbs.h.
  *
  *     static void got(void *user, enum carrick_status status, uint64_t bytes) { ... }
  *     carrick_recv(stack, connection, buffer, sizeof buffer, got, user);
@@ -104,6 +105,9 @@ uint32_t carrick_stack_capacity(const struct carrick_stack *stack);
 
 /* Whether the program's packets can have this address: it is of the same version of the Internet Protocol. */
 bool carrick_stack_speaks_to(const struct carrick_stack *stack, struct carrick_ip6_address address);
+
+/* A random number that follows from the stack's seed. */
+uint32_t carrick_stack_random(struct carrick_stack *stack);
 
 /* Returns the next dynamic port (RFC 6335 section 6). It may be in use. */
 uint16_t carrick_stack_next_port(struct carrick_stack *stack);
@@ -260,6 +264,20 @@ int carrick_recv_response(struct carrick_stack *stack, uint64_t rpc, void *data,
                           void *user);
 /* Ends an RPC at either end. */
 int carrick_cancel(struct carrick_stack *stack, uint64_t rpc, carrick_done_fn done, void *user);
+
+/* Shape `offload`, of programs in the network. A message is received with carrick_recv. */
+
+/* Lets the program hold so many bytes of messages. Value: the handle for carrick_take. For programs with the call
+ * `open`; of others that handle is 0. */
+int carrick_open_offload(struct carrick_stack *stack, uint32_t buffer, carrick_done_fn done, void *user);
+/* Value: the handle of the next message that has arrived whole. CARRICK_BUSY: too many requests wait, or the message
+ * ended in the meantime. */
+int carrick_take(struct carrick_stack *stack, uint64_t opened, carrick_done_fn done, void *user);
+/* Puts a message in the place of one that was taken. Value: `len`. */
+int carrick_put(struct carrick_stack *stack, uint64_t message, const void *data, uint32_t len, carrick_done_fn done,
+                void *user);
+/* Ends a message that was taken, as its receiver would: for its sender it is delivered. */
+int carrick_consume(struct carrick_stack *stack, uint64_t message, carrick_done_fn done, void *user);
 
 /* "connection refused", ...: of an enum carrick_status. */
 const char *carrick_status_text(enum carrick_status status);

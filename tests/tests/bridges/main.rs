@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs in the network between real interfaces. Both ends are the kernel's, and know nothing of them.
 
+mod offload;
+
 use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -295,7 +297,7 @@ fn programs_get_the_ports_that_they_need() {
     let (one, other) = (["--port", "udp:4001:4002"], ["--port", "udp:4003:4004"]);
     let both = [one, other].concat();
     refused(PROXY, &one, "two or more times");
-    refused(PROXY, &[&both[..], &["--app", "echo"]].concat(), "leave out --addr");
+    refused(PROXY, &[&both[..], &["--app", "echo"]].concat(), "leave out --app");
     refused(PROXY, &[&one[..], &["--port", "loop"]].concat(), "memory port");
     refused(PROXY, &[&one[..]; 9].concat(), "at most 8 ports");
     let endpoint = "tests/programs/least.mtp";
