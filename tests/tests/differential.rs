@@ -25,13 +25,21 @@ fn checked(path: &Path) -> Arc<Program> {
     compile_file(path).expect("the program can be read").program.expect("the program is right")
 }
 
+/// What all seeds led to.
+#[derive(Default)]
+struct Held {
+    packets: u64,
+    /// the calls that completed with `OK`
+    answered: BTreeSet<String>,
+}
+
 /// The packets of all seeds; none if there is no C compiler.
 fn hold(path: &Path) -> Option<u64> {
-    hold_against(path, &checked(path))
+    hold_against(path, &checked(path)).map(|held| held.packets)
 }
 
 /// As [`hold`]: the program in the interpreter against this one compiled.
-fn hold_against(path: &Path, program: &Program) -> Option<u64> {
+fn hold_against(path: &Path, program: &Program) -> Option<Held> {
     let library = match compiled::shared_library(program, Tracing::On) {
         Ok(library) => library,
         Err(carrick_driver::Failure::Missing(what)) => {
@@ -42,13 +50,15 @@ fn hold_against(path: &Path, program: &Program) -> Option<u64> {
     };
     let compiled = CompiledProgram::load(&library.path, program).expect("it loads");
     let interpreted = checked(path);
-    let packets = (1..=SEEDS).map(|seed| {
+    let mut held = Held::default();
+    for seed in 1..=SEEDS {
         let result =
             diff_operations(&interpreted, &compiled, seed, OPERATIONS).expect("the defaults are valid");
         assert_eq!(result.difference, None, "{}, seed {seed}", path.display());
-        result.packets
-    });
-    Some(packets.sum())
+        held.packets += result.packets;
+        held.answered.extend(result.answered);
+    }
+    Some(held)
 }
 
 fn own(path: &str) -> PathBuf {
@@ -127,7 +137,12 @@ fn packets_that_go_through() {
 
 #[test]
 fn messages_that_an_offload_takes() {
-    hold(&own("tests/programs/offload.mtp"));
+    let path = own("tests/programs/offload.mtp");
+    let program = checked(&path);
+    let Some(held) = hold_against(&path, &program) else { return };
+    let calls = &program.interface.as_ref().expect("it has one").calls;
+    let names: BTreeSet<String> = calls.iter().map(|call| call.name.clone()).collect();
+    assert_eq!(held.answered, names, "calls that completed with OK");
 }
 
 #[test]

@@ -13,6 +13,9 @@ const WIDE: u32 = 16;
 /// The longest options that are looked for behind a header, in words of four bytes.
 const OPTION_WORDS: u64 = 10;
 
+/// The longest payload of a packet that no end has made, plus one: with its header it is shorter than an MTU.
+const PAYLOAD: u64 = 400;
+
 /// Changes a packet; it stays as it is if no blueprint of the program fits it.
 pub fn forge(program: &Program, edges: &Edges, random: &mut RandomSource, packet: &mut Vec<u8>) {
     let layer = program.net_header.layer;
@@ -42,10 +45,73 @@ pub fn forge(program: &Program, edges: &Edges, random: &mut RandomSource, packet
         put(&mut packet[net..], field, edges.number(random));
     }
     mend_length(layer, packet);
+    mend_sums(layer, bp, packet);
+}
+
+/// Sets the checksums that can be computed.
+fn mend_sums(layer: NetLayer, bp: &BlueprintDef, packet: &mut [u8]) {
+    let net = header_len(layer);
     for field in bp.fixed_fields() {
         if let (Some(at), Some(sum)) = (sum_at(field), sum_over(layer, bp, field, packet)) {
             packet[net + at..net + at + 2].copy_from_slice(&sum.to_be_bytes());
         }
+    }
+}
+
+/// A packet of one of the program's blueprints that no end has made. Its numbers are small, edges, or the length of its
+/// payload, and in half of the packets nothing but zeros and this length: so some are whole messages. `None`: the program
+/// has no packet with a network header.
+pub fn make(program: &Program, edges: &Edges, random: &mut RandomSource) -> Option<Vec<u8>> {
+    let layer = program.net_header.layer;
+    let all: Vec<&BlueprintDef> = program.blueprints.iter().filter(|bp| !bp.frame).collect();
+    if all.is_empty() || layer == NetLayer::Link {
+        return None;
+    }
+    let (bp, net) = (all[random.roll(all.len() as u64) as usize], header_len(layer));
+    let payload = if bp.payload_name.is_some() { random.roll(PAYLOAD) } else { 0 };
+    let len = net + bp.fixed_len as usize + payload as usize;
+    let mut packet = vec![random.roll(256) as u8; len];
+    packet[..net].fill(0);
+    match layer {
+        NetLayer::Ipv6 => {
+            packet[..8].copy_from_slice(&[0x60, 0, 0, 0, 0, 0, program.net_header.protocol, 64])
+        }
+        NetLayer::Ipv4 | NetLayer::Link => {
+            (packet[0], packet[8], packet[9]) = (0x45, 64, program.net_header.protocol)
+        }
+    }
+    let addresses = match layer {
+        NetLayer::Ipv6 => [23, 39],
+        NetLayer::Ipv4 | NetLayer::Link => [15, 19],
+    };
+    addresses.into_iter().for_each(|at| packet[at] = 1 + random.roll(2) as u8);
+    let plain = random.one_in(2);
+    for field in bp.fixed_fields().iter().filter(|f| f.bits > 0) {
+        let value = match &field.kind {
+            BpFieldKind::Computed(_) if plain || !random.one_in(8) => (len - net) as u64,
+            _ if plain => {
+                if field.bits > WIDE && random.one_in(2) {
+                    payload
+                } else {
+                    0
+                }
+            }
+            _ => drawn(field, payload, edges, random),
+        };
+        put(&mut packet[net..], field, value);
+    }
+    mend_length(layer, &mut packet);
+    mend_sums(layer, bp, &mut packet);
+    Some(packet)
+}
+
+/// For a field of a packet with a payload of this length.
+fn drawn(field: &BpField, payload: u64, edges: &Edges, random: &mut RandomSource) -> u64 {
+    match random.roll(8) {
+        0..=2 => 0,
+        3..=4 if field.bits >= WIDE => payload,
+        7 => edges.number(random),
+        _ => random.roll(3),
     }
 }
 

@@ -2,6 +2,7 @@
 //! Random operations on two cores that exchange packets, some of them damaged, doubled or out of order: of any interface, and
 //! where nobody asks for anything. Lengths, numbers and fields are often empty or at an edge. Each core is there twice, and after each operation both must have shown the same.
 
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,11 +13,12 @@ use super::comparison::Comparison;
 use crate::compiled::{Compiled, CompiledProgram};
 use crate::core::{Completion, Core, Record, Refused, Request};
 use crate::edges::Edges;
-use crate::forge::forge;
+use crate::forge::{forge, make};
 use crate::icmp;
 use crate::interpreted::Interpreted;
 use crate::ip::{checksum, header_len, mend_length, pseudo_header};
 use crate::random_source::RandomSource;
+use crate::status::OK;
 use crate::trace::describe;
 
 /// Bytes that one request sends or wants at most.
@@ -36,6 +38,9 @@ struct Twins {
     records: [Vec<Record>; 2],
     /// handles that completions gave
     handles: Vec<u64>,
+    /// the calls of open requests by their tokens, and those of requests that completed with `OK`
+    calls: HashMap<u64, usize>,
+    answered: BTreeSet<usize>,
     compared: u64,
 }
 
@@ -67,7 +72,14 @@ fn plain<T: std::fmt::Debug>(of: &T) -> String {
 impl Twins {
     fn new(program: &Arc<Program>, other: Box<dyn Core>, config: &Config) -> Result<Twins, String> {
         let interpreted = Box::new(Interpreted::new(program.clone(), config)?);
-        Ok(Twins { cores: [interpreted, other], records: Default::default(), handles: vec![0], compared: 0 })
+        Ok(Twins {
+            cores: [interpreted, other],
+            records: Default::default(),
+            handles: vec![0],
+            calls: HashMap::new(),
+            answered: BTreeSet::new(),
+            compared: 0,
+        })
     }
 
     /// Does the same to both; what both answered.
@@ -134,7 +146,8 @@ impl Twins {
         }
         let shown = done.map(|done| done.map(|c| (c.token, c.status, c.value, c.data)));
         same("completion", &shown, plain)?;
-        let [Some((_, _, value, _)), _] = shown else { return Ok(()) };
+        let [Some((token, status, value, _)), _] = shown else { return Ok(()) };
+        self.answered.extend(self.calls.remove(&token).filter(|_| status == OK));
         self.compared += 1;
         self.handles.extend(Some(value).filter(|value| value >> 56 != 0));
         Ok(())
@@ -242,7 +255,9 @@ impl World<'_> {
 
     fn call(&mut self, end: usize) -> Result<(), String> {
         let calls = self.program.interface.as_ref().map_or(&[][..], |i| &i.calls);
-        if calls.is_empty() {
+        // Where nobody asks for packets, nobody makes any.
+        let passing = self.program.in_network.is_some();
+        if calls.is_empty() || (passing && self.random.one_in(2)) {
             self.stray();
             return Ok(());
         }
@@ -253,6 +268,7 @@ impl World<'_> {
         let drawn = self.random.request(self.program, &self.edges, &calls[number], end, most);
         self.token += 1;
         let (handle, token, now) = (self.handle(end), self.token, self.now);
+        self.ends[end].calls.insert(token, number);
         self.ends[end].both("call", |core| {
             let request = Request { handle, token, args: &drawn.args, data: drawn.data() };
             outcome(core.call(number, request, now))
@@ -260,9 +276,16 @@ impl World<'_> {
         Ok(())
     }
 
-    /// A packet of the program's protocol that nobody here made: where there is nothing to ask for, nobody makes any. Its
-    /// bytes are few, so that some of them are those of packets before.
+    /// A packet of the program's protocol that nobody here made.
     fn stray(&mut self) {
+        let made =
+            if self.random.one_in(2) { make(self.program, &self.edges, &mut self.random) } else { None };
+        let packet = made.unwrap_or_else(|| self.scrawl());
+        self.flying.push((self.random.roll(2) as usize, packet));
+    }
+
+    /// Such a packet whose bytes are few, so that some of them are those of packets before.
+    fn scrawl(&mut self) -> Vec<u8> {
         let (layer, protocol) = (self.program.net_header.layer, self.program.net_header.protocol);
         let net = header_len(layer);
         let len = net + 20 + self.random.roll(24) as usize;
@@ -289,7 +312,14 @@ impl World<'_> {
             packet[at..at + 2].copy_from_slice(&right.to_be_bytes());
         }
         mend_length(layer, &mut packet);
-        self.flying.push((self.random.roll(2) as usize, packet));
+        packet
+    }
+
+    /// The calls that completed with `OK`, by name.
+    fn answered(&self) -> BTreeSet<String> {
+        let calls = self.program.interface.as_ref().map_or(&[][..], |interface| &interface.calls);
+        let answered = self.ends.iter().flat_map(|end| &end.answered);
+        answered.filter_map(|call| calls.get(*call)).map(|call| call.name.clone()).collect()
     }
 
     /// One that a completion gave, or a guess.
@@ -413,6 +443,7 @@ pub fn diff_cores(
     Ok(Comparison {
         compared: world.ends.iter().map(|end| end.compared).sum(),
         packets: world.packets,
+        answered: world.answered(),
         difference: wrong,
         failures: Vec::new(),
     })

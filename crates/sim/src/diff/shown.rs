@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What two runs show, and the first difference between them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use carrick_ir::{Loc, Program};
 
@@ -152,7 +152,13 @@ pub(super) fn finish(comparer: Comparer, programs: [&Program; 2], report: Report
         (None, Some(rest)) => Some(explain(programs, Some(rest), None, comparer.last_event.as_ref())),
         (None, None) => None,
     };
-    Comparison { compared: comparer.compared, packets: report.packets, difference, failures }
+    Comparison {
+        compared: comparer.compared,
+        packets: report.packets,
+        answered: BTreeSet::new(),
+        difference,
+        failures,
+    }
 }
 
 /// The difference in words; the programs are that of the ends and that between them.
