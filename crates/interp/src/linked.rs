@@ -44,9 +44,8 @@ pub(crate) struct Linked {
     pub address: u128,
     /// bytes of the network header that is sent
     pub net_len: usize,
-    /// bytes of the longest network header that is sent, and entries of the longest list of segments
+    /// bytes of the longest one
     pub net_longest: u32,
-    pub segments: usize,
     pub max_blueprints: u32,
     /// the quanta and rates of each scheduling block, for packets and for events
     pub shares: Vec<Vec<u64>>,

@@ -3,8 +3,6 @@
 
 use carrick_ir::{ROUTING_HEADER, SEGMENT};
 
-use crate::ipv4::be16;
-
 /// The routing type of a segment routing header (RFC 8754 §2).
 const SEGMENT_ROUTING: u8 = 4;
 const FIXED: usize = ROUTING_HEADER as usize;
@@ -33,7 +31,7 @@ impl Route {
 
     /// Reads a whole routing header; `None` if it is not one of segments, malformed, or has more than `most` entries.
     pub fn read(header: &[u8], most: u32) -> Option<Route> {
-        let &[_, units, kind, left, last, flags, ..] = header else { return None };
+        let &[_, units, kind, left, last, flags, high, low, ..] = header else { return None };
         let count = usize::from(last) + 1;
         let right = kind == SEGMENT_ROUTING && 2 * count <= usize::from(units) && usize::from(left) <= count;
         if !right || count > most as usize {
@@ -42,7 +40,7 @@ impl Route {
         let entries = header[FIXED..].chunks_exact(ENTRY).take(count);
         let list =
             entries.map(|bytes| bytes.iter().fold(0, |all, byte| all << 8 | u128::from(*byte))).collect();
-        Some(Route { left, flags, tag: be16(header, 6), list })
+        Some(Route { left, flags, tag: u16::from_be_bytes([high, low]), list })
     }
 
     /// Fills in the header at the beginning of `out`, in front of `next`.

@@ -269,8 +269,9 @@ impl Machine {
     fn route(&self, p: &Linked, code: &Blueprint, at: usize) -> Route {
         let net = &code.net;
         let cell = |cell: Option<u32>| cell.map_or(0, |cell| self.mem[at + cell as usize]);
-        let count = cell(net.segment_count).min(p.segments as u64);
-        let (Some(first), 1..) = (net.segments, count) else { return Route::default() };
+        let Some(first) = net.segments else { return Route::default() };
+        let most = p.program.net_header.segments().unwrap_or(0);
+        let count = cell(net.segment_count).min(most.into());
         let entries = self.mem[at + first as usize..].chunks_exact(ADDRESS_CELLS).take(count as usize);
         Route {
             left: cell(net.segments_left).min(count) as u8,

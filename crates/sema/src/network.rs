@@ -117,16 +117,7 @@ impl Checker<'_> {
             defs.push(ir::NetFieldDef { field: *kind, name: field.name.name.clone(), ty: ty.clone(), init });
         }
         if protocol.is_none() {
-            self.report(
-                Diagnostic::error(
-                    codes::NET_PROTOCOL,
-                    "the network header has no protocol number",
-                    name.span,
-                    "no field `protocol`",
-                )
-                .note("every packet carries the number, and the parser receives only packets with this number")
-                .mend("add `uint8 protocol = N;` with a constant N (IANA protocol numbers; 253 and 254 are for experiments)"),
-            );
+            self.no_protocol(name.span);
         }
         self.program.net_header = ir::NetHeaderDef {
             name: name.name.clone(),
@@ -134,6 +125,19 @@ impl Checker<'_> {
             fields: defs,
             protocol: protocol.unwrap_or(0) as u8,
         };
+    }
+
+    fn no_protocol(&mut self, span: Span) {
+        self.report(
+            Diagnostic::error(
+                codes::NET_PROTOCOL,
+                "the network header has no protocol number",
+                span,
+                "no field `protocol`",
+            )
+            .note("every packet carries the number, and the parser receives only packets with this number")
+            .mend("add `uint8 protocol = N;` with a constant N (IANA protocol numbers; 253 and 254 are for experiments)"),
+        );
     }
 
     /// The type of a field, if the program can have it: segments are of IPv6, and all their fields need the list.

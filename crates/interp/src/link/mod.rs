@@ -91,7 +91,6 @@ impl Linked {
             address: config.address,
             net_len: program.net_header.layer.header_len() as usize,
             net_longest: program.net_header.longest(),
-            segments: program.net_header.segments().unwrap_or(0) as usize,
             max_blueprints,
             shares,
             event_shares,
