@@ -214,7 +214,7 @@ def simulator():
 def in_ns3():
     folder = TARGET / "bench-in-ns3"
     build(carrick(), "build", PROGRAM, "--target", "ns3", "-o", str(folder))
-    base = [str(folder / "build/bulk"), "--bytes=200000000", "--rate=1Gbps", "--delay=5ms"]
+    base = [str(folder / "build/bulk"), "--bytes=50000000", "--rate=1Gbps", "--delay=5ms"]
     theirs = ["--client=ns3::TcpSocketFactory", "--server=ns3::TcpSocketFactory", "--ns3::TcpSocket::SegmentSize=1448",
               "--ns3::TcpSocket::SndBufSize=262144", "--ns3::TcpSocket::RcvBufSize=262144"]
 
@@ -227,7 +227,7 @@ def in_ns3():
     rows = [row("ours", []), row("ns-3's TCP, with checksums, as ours", theirs),
             row("ns-3's TCP, without checksums, its default", [*theirs, "--checksums=0"])]
     aims = [Aim("ours", 2, peer.name) for peer in rows[1:]]
-    return Contest("The program in ns-3, 200 MB by BulkSend, 1 Gbit/s, time of the simulation",
+    return Contest("The program in ns-3, 50 MB by BulkSend, 1 Gbit/s, time of the simulation",
                    "at least 2 times ns-3's own TCP", rows, aims=aims)
 
 

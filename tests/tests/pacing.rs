@@ -228,7 +228,7 @@ fn exponential_pacing_keeps_its_schedule() {
     const RTT: f64 = 100e6;
     let program = compile_file(&root().join("tests/programs/exponential.mtp")).expect("readable").program;
     let mut core = Core::new(program.expect("without errors"), &Config::default()).expect("it starts");
-    let mut ask = |core: &mut Core, call: usize, request: Request<'_>| {
+    let ask = |core: &mut Core, call: usize, request: Request<'_>| {
         core.call(call, &request, 0).expect("it is taken");
         core.next_completion().map_or(0, |done| done.value)
     };
