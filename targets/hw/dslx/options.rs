@@ -11,6 +11,9 @@ use super::option_elements::{lengths, list_name};
 use super::packets::{OPTIONS, most_options};
 use super::shape::{options, scalar};
 
+/// Bits of where options begin: of this octet, and of those behind it.
+const BEGINS: u32 = OPTIONS + 1;
+
 impl Emitter<'_> {
     /// The function that reads a list of options: one byte after the other, where an option may begin.
     pub fn options_reader(&mut self, bp: BpId) -> Emitted<String> {
@@ -25,7 +28,7 @@ impl Emitter<'_> {
                 single.push(format!("kind == u8:{}", opt.kind));
                 let _ = writeln!(
                     sets,
-                    "            let bp = if kind == u8:{} {{ {ty} {{ {name}: u1:1, ..bp }} }} else {{ bp }};",
+                    "        let bp = if fine && kind == u8:{} {{ {ty} {{ {name}: u1:1, ..bp }} }} else {{ bp }};",
                     opt.kind
                 );
                 continue;
@@ -46,7 +49,7 @@ impl Emitter<'_> {
                 if opt.list.is_none() { format!(" && size == u16:{}", opt.len) } else { String::new() };
             let _ = writeln!(
                 sets,
-                "            let bp = if kind == u8:{}{size} && !broken {{ {ty} {{ {}, ..bp }} }} else {{ bp }};",
+                "        let bp = if fine && kind == u8:{}{size} {{ {ty} {{ {}, ..bp }} }} else {{ bp }};",
                 opt.kind,
                 fields.join(", ")
             );
@@ -58,17 +61,21 @@ impl Emitter<'_> {
             format!(" || (kind == u8:{kind} && {})", lens.collect::<Vec<_>>().join(" && "))
         });
         let (wrong, bits) = (wrong.collect::<String>(), OPTIONS * 8);
+        // What an option at an octet would be does not depend on the octets before: only whether one begins there does. So the
+        // path from octet to octet has two gates, and no sum.
         Ok(format!(
-            "// Reads options of a `{}`; whether they are malformed.\n\
+            "// Reads options of a `{}`; whether they are malformed. Bit n of `begins`: an option begins n octets behind.\n\
              fn read_options_{}(octets: uN[{bits}], len: u16, bp: {ty}) -> (u1, {ty}) {{\n    \
-             let (_, broken, bp) = for (i, (at, broken, bp)): (u32, (u16, u1, {ty})) in u32:0..u32:{OPTIONS} {{\n        \
+             let (_, broken, bp) = for (i, (begins, broken, bp)): (u32, (uN[{BEGINS}], u1, {ty})) in u32:0..u32:{OPTIONS} {{\n        \
              let o = octets << (i * u32:8);\n        let kind = part<u32:0, u32:8>(o);\n        \
-             if broken || at != (i as u16) || at >= len {{\n            (at, broken, bp)\n        }} \
-             else if kind == u8:0 {{\n            (len, broken, bp)\n        }} else {{\n            \
-             let single = {single};\n            \
-             let size = if single {{ u16:1 }} else {{ part<u32:8, u32:8>(o) as u16 }};\n            \
-             let broken = !single && (at + u16:1 >= len || size < u16:2 || at + size > len{wrong});\n{sets}            \
-             (at + size, broken, bp)\n        }}\n    }}((u16:0, u1:0, bp));\n    (broken, bp)\n}}\n\n",
+             let at = i as u16;\n        let single = {single};\n        \
+             let size = if single {{ u16:1 }} else {{ part<u32:8, u32:8>(o) as u16 }};\n        \
+             let wrong = kind != u8:0 && !single && (at + u16:1 >= len || size < u16:2 || at + size > len{wrong});\n        \
+             let goes_on = kind != u8:0 && !wrong;\n        let here = begins[0 +: u1] && at < len;\n        \
+             let fine = here && goes_on;\n{sets}        \
+             let next = if goes_on && at < len {{ uN[{BEGINS}]:1 << size }} else {{ uN[{BEGINS}]:0 }};\n        \
+             let begins = begins | (if begins[0 +: u1] {{ next }} else {{ uN[{BEGINS}]:0 }});\n        \
+             (begins >> u32:1, broken || (here && wrong), bp)\n    }}((uN[{BEGINS}]:1, u1:0, bp));\n    (broken, bp)\n}}\n\n",
             def.name,
             variable(&def.name)
         ))
