@@ -147,17 +147,31 @@ impl Emitter<'_> {
         }
     }
 
-    /// Sets what of a place's records does not start as zero; an array's elements one by one.
+    /// Sets what of a place's records does not start as zero; an array's elements one by one. The place is zero.
     pub(crate) fn initial_parts(&mut self, place: &str, ty: &ir::Ty) {
+        if self.starts_as_zero(ty) {
+            return;
+        }
         if let Some(initialiser) = self.initialiser(ty) {
             self.w.line(format!("{initialiser}(core, &{place});"));
-        } else if let ir::Ty::Array(of, n) = ty
-            && holds_records(of)
-        {
+        } else if let ir::Ty::Array(of, n) = ty {
             let at = format!("i{}", place.matches('[').count());
             self.w.open(format!("for (uint32_t {at} = 0; {at} < {n}u; {at}++) {{"));
             self.initial_parts(&format!("{place}[{at}]"), of);
             self.w.close("}");
+        }
+    }
+
+    /// Whether a value of the type without an initial value of its own is zero.
+    fn starts_as_zero(&self, ty: &ir::Ty) -> bool {
+        match ty {
+            ir::Ty::Array(of, _) => self.starts_as_zero(of),
+            ir::Ty::Struct(id) => {
+                let fields = &self.p.structs[id.index()].fields;
+                fields.iter().all(|field| field.init.is_none() && self.starts_as_zero(&field.ty))
+            }
+            ir::Ty::Context(_) | ir::Ty::Blueprint(_) => false,
+            _ => true,
         }
     }
 
@@ -409,13 +423,6 @@ impl Emitter<'_> {
             self.w.end_with(format!("carrick_rx_resize(&c->rx__, {pool}, size);"));
             self.receiving_instructions(ctx);
         }
-    }
-}
-
-fn holds_records(ty: &ir::Ty) -> bool {
-    match ty {
-        ir::Ty::Array(of, _) => holds_records(of),
-        ty => matches!(ty, ir::Ty::Struct(_)),
     }
 }
 
