@@ -192,24 +192,24 @@ fn packets(program: &Program, design: &Design, settings: &PipelineSpec, ports: &
          .SLOTS({slots}),\n        .OUTPUT({output}),\n        .WINDOW({window}),\n        .LONGEST({longest})\n    ) packets (\n        \
          .in_valid(host_valid),\n        .in_ready(host_ready),\n        \
          .in_data(host_data),\n        .result_data(out_data),\n        .*\n    );\n    \
-         {}    {name}_packet_in parser (\n        .clk(clk_parser),\n        .rst(rst),\n        .in_valid(parse_valid),\n        \
-         .p(parse_data),\n        .env(around),\n        .out_valid(parsed_valid),\n        .out(parsed_data)\n    );\n\
-         {}    {name}_packet_out builder (\n        .clk(clk_builder),\n        .rst(rst),\n        .in_valid(build_valid),\n        \
-         .l(build_data),\n        .out_valid(built_valid),\n        .out(built_data)\n    );\n",
+         {}    {name}_packet_in parser (\n        .clk(clk_parser),\n        \
+         .p(parse_data),\n        .env(around),\n        .out(parsed_data)\n    );\n\
+         {}    {name}_packet_out builder (\n        .clk(clk_builder),\n        \
+         .l(build_data),\n        .out(built_data)\n    );\n",
         8 * window + 40 - 1,
         83 + id + event + env - 1,
         8 + args + 48 - 1,
         28 + 8 * longest - 1,
-        clock("parser", settings.stages, "parse_valid"),
-        clock("builder", settings.stages, "build_valid"),
+        stages("parser", settings.stages, ["parse_valid", "parsed_valid"]),
+        stages("builder", settings.stages, ["build_valid", "built_valid"]),
     ))
 }
 
-/// The clock of a pipeline that events enter when this is so.
-fn clock(pipeline: &str, stages: u64, enter: &str) -> String {
+/// The stages of a pipeline that events enter and leave when these are so.
+fn stages(pipeline: &str, stages: u64, [enter, leave]: [&str; 2]) -> String {
     format!(
-        "    logic clk_{pipeline};\n    pipeline_clock #(\n        .STAGES({stages})\n    ) clock_of_{pipeline} (\n        \
-         .clk(clk),\n        .rst(rst),\n        .enter({enter}),\n        .gated(clk_{pipeline})\n    );\n"
+        "    logic clk_{pipeline};\n    pipeline_stages #(\n        .STAGES({stages})\n    ) stages_of_{pipeline} (\n        \
+         .clk(clk),\n        .rst(rst),\n        .enter({enter}),\n        .leave({leave}),\n        .gated(clk_{pipeline})\n    );\n"
     )
 }
 
@@ -281,11 +281,11 @@ fn chains(program: &Program, design: &Design, settings: &PipelineSpec, ports: &P
         let _ = write!(
             text,
             "\n    logic run_{n}, end_{n};\n    logic [{}:0] data_{n};\n    assign run_{n} = run_valid && run_chain == 8'd{n};\n{}    \
-             {}_{chain} chain_{n} (\n        .clk(clk_{n}),\n        .rst(rst),\n        .in_valid(run_{n}),\n        .found(run_found),\n        \
+             {}_{chain} chain_{n} (\n        .clk(clk_{n}),\n        .found(run_found),\n        \
              {given},\n        .c(run_context[{}:{timers}]),\n        {kept}.env(run_env),\n        \
-             .out_valid(end_{n}),\n        .out(data_{n})\n    );\n",
+             .out(data_{n})\n    );\n",
             row + issued - 1,
-            clock(&n.to_string(), settings.stages, &format!("run_{n}")),
+            stages(&n.to_string(), settings.stages, [&format!("run_{n}"), &format!("end_{n}")]),
             program.name,
             row - 1,
         );

@@ -169,7 +169,7 @@ impl Xls {
         let schedule = c_text(&format!("pipeline_stages: {stages} delay_model: \"{delay_model}\"{period}"))?;
         let flags = c_text(&format!(
             "generator: GENERATOR_KIND_PIPELINE module_name: \"{module}\" flop_inputs: true flop_outputs: true \
-             use_system_verilog: false reset: \"rst\" input_valid_signal: \"in_valid\" output_valid_signal: \"out_valid\""
+             use_system_verilog: false"
         ))?;
         let mut result = ptr::null_mut();
         // SAFETY: the package is one of the library's, and all strings live until the call returns.

@@ -434,6 +434,11 @@ int advance(carrick_core *core, std::uint64_t now) {
     return 0;
 }
 
+std::uint64_t next_deadline(carrick_core *core, std::uint64_t before) {
+    const std::uint64_t deadline = of(core).deadline();
+    return deadline < before ? deadline : CARRICK_NEVER;
+}
+
 std::uint64_t wake_by(const carrick_core *core) {
     return of(core).deadline();
 }
@@ -472,7 +477,7 @@ carrick_program in_circuit() {
     program.tx_interface = tx_interface;
     program.call = call;
     program.advance = advance;
-    program.next_deadline = nullptr; // the host of real time asks for `wake_by`
+    program.next_deadline = next_deadline;
     program.wake_by = wake_by;
     program.next_completion = next_completion;
     program.counters = counters;
