@@ -94,6 +94,8 @@ static bool kernel_has_tcx(void) {
 }
 
 static void a_port_stands_against_the_kernel(struct carrick_port *port) {
+    if (!port)
+        fprintf(stderr, "%s\n", error.text);
     CHECK(port && port->ethernet && port->mtu == 1500);
     struct carrick_stack_config config = {.program = &toy_program, .ports = {port}, .prefix = 24};
     CHECK(carrick_parse_address(US, sizeof US - 1, &config.address));
