@@ -108,7 +108,7 @@ fn who_wants_more_memory_than_there_is_learns_what_would_do() {
     if !said.contains("not enough memory") {
         return skip(&said);
     }
-    let all = "1048576 instances of `tcb`, with units of 512 KiB each, and all requests, take 688208 MiB";
+    let all = "1048576 instances of `tcb` with units of 512 KiB each, and all requests, take 688208 MiB";
     assert!(said.contains(all), "{said}");
     let fewer = said.split_once("with `--set max_conns=").and_then(|(_, rest)| rest.split_once('`'));
     let fewer: u64 = fewer.and_then(|(n, _)| n.parse().ok()).unwrap_or_else(|| panic!("{said}"));
