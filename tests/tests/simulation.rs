@@ -232,7 +232,7 @@ fn a_hundred_thousand_connections_stay_open() {
 
 #[test]
 fn transfers_take_the_time_that_they_should() {
-    let (_, program) = programs().into_iter().find(|(f, _)| f.ends_with("tcp.mtp")).expect("tcp");
+    let (_, program) = programs().into_iter().find(|(f, _)| f.ends_with("tcp/tcp.mtp")).expect("tcp");
     let completion = |loss_ppm, octets, seed| {
         let link = LinkConfig { loss_ppm, delay_ns: 10_000_000, ..LinkConfig::default() };
         let report = simulate(&program, &Engine::Interpreter, &Scenario::bulk(seed, link, octets));
