@@ -55,10 +55,11 @@ bool offload_process_give(struct offload_worker *worker) {
     struct carrick_offload_head head = {worker->number, CARRICK_OFFLOAD_MESSAGE, worker->len};
     struct iovec parts[2] = {{&head, sizeof head}, {worker->taken, worker->len}};
     struct msghdr record = {.msg_iov = parts, .msg_iovlen = 2};
-    bool given = sendmsg(all->process.fd, &record, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+    if (sendmsg(all->process.fd, &record, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+        return true;
     /* Whatever else went wrong, the end of the socket is about to be read. */
-    watch_space(all, !given);
-    return given;
+    watch_space(all, true);
+    return false;
 }
 
 /* There is space again: for whoever waits. */

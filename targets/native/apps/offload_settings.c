@@ -36,9 +36,10 @@ static bool read_quantity(const char *text, uint64_t least, uint64_t most, uint6
 
 static bool read_number(const char *text, uint32_t least, uint32_t most, uint32_t *number) {
     uint64_t value;
-    bool fits = read_quantity(text, least, most, &value);
+    if (!read_quantity(text, least, most, &value))
+        return false;
     *number = (uint32_t)value;
-    return fits;
+    return true;
 }
 
 static bool read_service(const char *text, struct offload_settings *settings) {
