@@ -92,7 +92,9 @@ fn upper_layer(packet: &[u8], segments: u32, route: &mut Route) -> Result<(u8, u
             HOP_BY_HOP | DESTINATION if !known_options(&all[2..]) => return Err(IP_PROTOCOL),
             _ => {}
         }
-        *route = read.unwrap_or(std::mem::take(route));
+        if let Some(read) = read {
+            *route = read;
+        }
         (next, at) = (head[0], at + len);
     }
     Err(IP_PROTOCOL)

@@ -29,9 +29,15 @@ fn version(tree: &File) -> Option<Over> {
     });
     match header {
         Some("link") => None,
-        Some("ipv6") => Some(Over::Ipv6),
-        Some("ipv4") => Some(Over::Ipv4),
-        _ => Some(tree.over),
+        name => name.and_then(version_named).or(Some(tree.over)),
+    }
+}
+
+fn version_named(name: &str) -> Option<Over> {
+    match name {
+        "ipv4" => Some(Over::Ipv4),
+        "ipv6" => Some(Over::Ipv6),
+        _ => None,
     }
 }
 
@@ -275,11 +281,7 @@ impl Folder<'_> {
             return None;
         }
         let named = match args.as_slice() {
-            [Expr { kind: ExprKind::Name(name), .. }] => match name.as_str() {
-                "ipv4" => Some(Over::Ipv4),
-                "ipv6" => Some(Over::Ipv6),
-                _ => None,
-            },
+            [Expr { kind: ExprKind::Name(name), .. }] => version_named(name),
             _ => None,
         };
         if named.is_none() {
