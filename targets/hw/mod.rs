@@ -50,8 +50,8 @@ impl Target for Hw {
         Ok(format!("{}: {}", dir.display(), files.join(", ")))
     }
 
-    fn cores(&self, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
-        cores::of(program, &design(program)?, &spec()?)
+    fn cores(&self, file: &TargetFile, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+        cores::of(program, &design(program)?, file.pipeline.as_ref().ok_or_else(no_pipeline)?)
     }
 
     fn host(&self) -> Option<&dyn Host> {

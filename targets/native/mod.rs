@@ -39,7 +39,7 @@ impl Target for Native {
         Some(self)
     }
 
-    fn cores(&self, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+    fn cores(&self, _file: &TargetFile, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
         cores::compiled(program)
     }
 }

@@ -127,6 +127,9 @@ fn what_a_target_lacks_is_a_diagnostic_with_its_place() {
         run(&["build", "tests/ui/MTP0606_target_role.mtp", "--target", "ns3", "-o", "/dev/null/none"]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(said(&output).contains("error[MTP0606]"), "{}", said(&output));
+    let output = run(&["diff", "protocols/tcp/tcp.mtp", "--target", target]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("target `small` has no"), "{}", said(&output));
 }
 
 #[test]

@@ -21,18 +21,16 @@ pub fn command(targets: Targets) -> Command {
     let names: Vec<&str> = files.iter().map(|file| &*file.name).collect();
     let host_names: Vec<&str> = hosts.iter().map(|(name, _)| *name).collect();
     Args::command()
-        .mut_subcommand("build", |command| {
-            command.mut_arg("target", |arg| arg.value_parser(NameOrFile(possible(&names))))
-        })
-        .mut_subcommand("diff", |command| with_targets(command, &names))
+        .mut_subcommand("build", |command| with_targets(command, NameOrFile(possible(&names))))
+        .mut_subcommand("diff", |command| with_targets(command, NameOrFile(possible(&names))))
         .mut_subcommand("run", |command| {
-            with_targets(command, &host_names).mut_arg("stack", |arg| arg.help(help))
+            with_targets(command, possible(&host_names)).mut_arg("stack", |arg| arg.help(help))
         })
 }
 
-/// Lets `--target` take these names.
-fn with_targets(command: Command, names: &[&str]) -> Command {
-    command.mut_arg("target", |arg| arg.value_parser(possible(names)))
+/// What `--target` takes.
+fn with_targets(command: Command, parser: impl TypedValueParser<Value = String>) -> Command {
+    command.mut_arg("target", |arg| arg.value_parser(parser))
 }
 
 fn possible(names: &[&str]) -> PossibleValuesParser {

@@ -116,7 +116,7 @@ fn a_circuit_can_be_between_two_hosts() {
     }
     let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
     let (ends, proxy) = (protocol("tcp"), protocol("synproxy"));
-    let cores = ALL.find("hw").expect("there is one").cores(&proxy, false).expect("it fits");
+    let cores = ALL.named("hw").expect("there is one").cores(&proxy, false).expect("it fits");
     let via = Via { program: &proxy, engine: &cores.engine(Pace::Asked), params: Vec::new() };
     let found = diff_through(&ends, &Engine::Interpreter, Some(&via), &Scenario::random(3)).expect("it runs");
     assert_eq!((found.difference, found.failures), (None, vec![]));
@@ -132,7 +132,7 @@ fn lists_in_options_go_through_a_circuit() {
     }
     let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
     let (ends, listed) = (protocol("tcp"), listed());
-    let cores = ALL.find("hw").expect("there is one").cores(&listed, false).expect("it fits");
+    let cores = ALL.named("hw").expect("there is one").cores(&listed, false).expect("it fits");
     let via = Via { program: &listed, engine: &cores.engine(Pace::Asked), params: Vec::new() };
     let found = diff_through(&ends, &Engine::Interpreter, Some(&via), &Scenario::random(3)).expect("it runs");
     assert_eq!((found.difference, found.failures), (None, vec![]));

@@ -23,7 +23,7 @@ pub struct DiffArgs {
     pub operations: u64,
     #[command(flatten)]
     pub way: ViaArgs,
-    /// Target whose cores are compared
+    /// Target whose cores are compared: its name, or a target file (.toml) with the name of one
     #[arg(long, default_value = TARGET, conflicts_with_all = ["via"])]
     pub target: String,
     /// Print also all that a tool says when it rejects the program

@@ -21,7 +21,7 @@ use serde_json::json;
 
 use super::scenario::ViaArgs;
 use crate::args::{DiffArgs, TARGET};
-use crate::load::load;
+use crate::load::load_for;
 use crate::output::{self, Format};
 
 /// What stands between the two ends of a comparison.
@@ -56,8 +56,9 @@ struct Found {
 }
 
 pub fn run(args: &DiffArgs, targets: Targets) -> Result<ExitCode, Failure> {
-    let program = load(&args.source)?;
-    let cores = targets.find(&args.target)?.cores(&program, args.verbose)?;
+    let against = targets.named(&args.target)?;
+    let program = load_for(&args.source.file, &args.source.features.choice(), Some(&against))?;
+    let cores = against.cores(&program, args.verbose)?;
     let between = Between::of(&args.way, &program)?;
     let via = between.as_ref().map(Between::via);
     let mut found = Found::default();

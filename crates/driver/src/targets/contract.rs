@@ -39,11 +39,17 @@ pub trait Target: Sync {
         None
     }
 
-    /// Builds cores of a program for `carrick diff`. `verbose`: an error quotes all that a tool says.
+    /// Builds cores of a program for `carrick diff`. `file` is as for [`Target::emit`]; `verbose`: an error quotes all that a
+    /// tool says.
     ///
     /// # Errors
     /// As [`Target::emit`]; [`Failure::Usage`] for a target without cores that can be compared.
-    fn cores(&self, _program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+    fn cores(
+        &self,
+        _file: &TargetFile,
+        _program: &Arc<Program>,
+        _verbose: bool,
+    ) -> Result<Box<dyn Cores>, Failure> {
         Err(Failure::Usage("this target has no cores to compare with the interpreter".into()))
     }
 }

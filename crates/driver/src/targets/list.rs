@@ -2,10 +2,11 @@
 //! A list of targets, reading their files, and choosing one.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use carrick_ir::Program;
 
-use super::contract::Target;
+use super::contract::{Cores, Target};
 use super::file::TargetFile;
 use super::{groups, limits, sites};
 use crate::Failure;
@@ -52,9 +53,20 @@ impl Against {
     /// # Errors
     /// As [`Target::emit`]; [`Failure::Usage`] if no target builds for this target file.
     pub fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure> {
+        self.target()?.emit(&self.file, program, dir)
+    }
+
+    /// Builds cores of a program for `carrick diff`; `verbose`: an error quotes all that a tool says.
+    ///
+    /// # Errors
+    /// As [`Target::cores`]; [`Failure::Usage`] if no target builds for this target file.
+    pub fn cores(&self, program: &Arc<Program>, verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+        self.target()?.cores(&self.file, program, verbose)
+    }
+
+    fn target(&self) -> Result<&'static dyn Target, Failure> {
         let name = &self.file.name;
-        let target = self.target.ok_or_else(|| Failure::Usage(format!("no target builds for {name:?}")))?;
-        target.emit(&self.file, program, dir)
+        self.target.ok_or_else(|| Failure::Usage(format!("no target builds for {name:?}")))
     }
 }
 
