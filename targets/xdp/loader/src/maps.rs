@@ -177,6 +177,15 @@ impl Mapped {
         unsafe { std::ptr::write_bytes(self.at, 0, self.len) };
     }
 
+    /// The word at a place of the array; 0 where it has none.
+    pub(crate) fn word(&self, at: usize) -> u64 {
+        if self.len.saturating_sub(at) < mem::size_of::<u64>() {
+            return 0;
+        }
+        // SAFETY: as above.
+        unsafe { self.at.wrapping_add(at).cast::<u64>().read_unaligned() }
+    }
+
     /// Copies bytes from a place of the array; zeros where it has none.
     pub(crate) fn get(&self, at: usize, len: usize) -> Vec<u8> {
         let mut octets = vec![0; len];

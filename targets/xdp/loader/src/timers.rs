@@ -3,7 +3,7 @@
 
 use carrick_ir::Program;
 
-use crate::layout::{TIMER_OCTETS, word};
+use crate::layout::TIMER_OCTETS;
 use crate::load_error::{failed, told};
 use crate::maps::{Mapped, fd};
 use crate::object::Object;
@@ -58,19 +58,22 @@ impl Timers {
 }
 
 impl Instances {
+    /// All places are looked at for each event of a comparison: nothing is copied from those without a running timer.
     fn first(&self) -> Option<Running> {
         let mut first: Option<Running> = None;
         for slot in 0..self.slots {
-            let begin = self.octets - self.timers * TIMER_OCTETS;
-            let value = self.mapped.get(slot * self.stride + begin - 16, 16 + self.timers * TIMER_OCTETS);
-            let generation = word(&value, 0) >> 32;
-            for (at, timer) in value[16..].chunks_exact(TIMER_OCTETS).enumerate() {
-                let (deadline, order) = (word(timer, 0), word(timer, 8));
-                let sooner = |f: &Running| (deadline, order) < (f.deadline, f.order);
-                if word(timer, 16) != 0 && first.as_ref().is_none_or(sooner) {
+            let timers = slot * self.stride + self.octets - self.timers * TIMER_OCTETS;
+            for at in 0..self.timers {
+                let timer = timers + at * TIMER_OCTETS;
+                if self.mapped.word(timer + 16) == 0 {
+                    continue;
+                }
+                let (deadline, order) = (self.mapped.word(timer), self.mapped.word(timer + 8));
+                if first.as_ref().is_none_or(|f| (deadline, order) < (f.deadline, f.order)) {
+                    let generation = self.mapped.word(timers - 16) >> 32;
                     let handle = (self.context as u64 + 1) << 56 | generation << 32 | slot as u64;
-                    first =
-                        Some(Running { deadline, order, number: (self.context << 8 | at) as u32, handle });
+                    let number = (self.context << 8 | at) as u32;
+                    first = Some(Running { deadline, order, number, handle });
                 }
             }
         }
