@@ -179,6 +179,11 @@ pub trait Dialect {
     /// Opens the function that makes a packet of `e`, an entry, at `out`, where `cap` bytes can be.
     fn packet_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
+    /// Whether all headers are written at one place, and their network headers may be shorter than what is before it.
+    fn writes_in_one_place(&self) -> bool {
+        false
+    }
+
     /// What else stands in such functions.
     fn packets(&self) -> Packets;
 
@@ -270,6 +275,8 @@ pub struct Packets {
     pub frames_moved: &'static str,
     /// the sum of the header at `p`
     pub header_sum: &'static str,
+    /// the beginning of the call that puts a route and the rest of the network header in front of the header
+    pub routed: &'static str,
     /// the next number of a packet
     pub identification: &'static str,
     /// returns the length

@@ -72,24 +72,29 @@ pub fn sum_of_fields(bp: &BlueprintDef, fields: Option<(u32, u32)>) -> String {
 }
 
 impl Emitter<'_> {
-    /// The network header in front of `header_len`, in a sum; in front of a packet's own header; less it.
-    pub(crate) fn net_and(&self) -> String {
-        if self.has_net() { format!("{} + ", self.net_headers()) } else { String::new() }
+    /// The network header of the packet that is made of `of` in front of `header_len`, in a sum; in front of a packet's own
+    /// header; less it.
+    pub(crate) fn net_and(&self, of: &str) -> String {
+        if self.has_net() { format!("{} + ", self.net_headers(of)) } else { String::new() }
     }
 
     pub(crate) fn plus_net(&self) -> String {
-        if self.has_net() { format!(" + {}", self.net_headers()) } else { String::new() }
+        let one_place = self.dialect.writes_in_one_place();
+        let len = if one_place { self.longest_net().into() } else { self.net_headers("h") };
+        if self.has_net() { format!(" + {len}") } else { String::new() }
     }
 
     /// Less the longest one.
     pub(crate) fn less_net(&self) -> String {
-        let len = if self.routes() { "CARRICK_IP6_LONGEST" } else { self.ip().header_len };
-        if self.has_net() { format!(" - {len}") } else { String::new() }
+        if self.has_net() { format!(" - {}", self.longest_net()) } else { String::new() }
     }
 
-    /// Bytes of the network header of the packet that is made of `h`.
-    fn net_headers(&self) -> &'static str {
-        if self.routes() { "carrick_ip6_headers(&h->net__)" } else { self.ip().header_len }
+    fn longest_net(&self) -> &'static str {
+        if self.routes() { "CARRICK_IP6_LONGEST" } else { self.ip().header_len }
+    }
+
+    fn net_headers(&self, of: &str) -> String {
+        if self.routes() { format!("carrick_ip6_headers(&{of}->net__)") } else { self.ip().header_len.into() }
     }
 
     /// Where a packet ends whose network header is `ip`, a pointer or a member with its dot.

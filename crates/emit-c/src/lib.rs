@@ -125,7 +125,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// Before any include: how many segments of a path the program knows, and whether it sees packets on their way.
-    fn segments_known(&mut self) {
+    pub(crate) fn segments_known(&mut self) {
         let Some(segments) = self.p.net_header.segments() else { return };
         self.w.line(format!("#define CARRICK_SEGMENTS {segments}u"));
         if self.p.in_network.is_some() {

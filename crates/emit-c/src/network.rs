@@ -112,7 +112,7 @@ impl Emitter<'_> {
         let padded = if bp.payload_align > 1 { " + padding" } else { "" };
         self.w.line(format!(
             "uint64_t whole = {}header_len{} + payload_len{padded};",
-            self.net_and(),
+            self.net_and("h"),
             tail(bp)
         ));
         self.w.open("if (whole > core->mtu) {");

@@ -40,7 +40,7 @@ impl Emitter<'_> {
 
     /// C for all that is in a packet beside the payload.
     fn headers(&self, bp: &BlueprintDef) -> String {
-        format!("{}header_len{}", self.net_and(), tail(bp))
+        format!("{}header_len{}", self.net_and("h"), tail(bp))
     }
 
     /// Once it is known how much payload the packet has: its header may be shorter than the longest.
@@ -131,7 +131,7 @@ impl Emitter<'_> {
     /// Writes the network header at `out`, before `len` bytes.
     pub(crate) fn build_net(&mut self, len: &str, identification: &str) {
         self.w.line(match self.p.net_header.layer {
-            NetLayer::Ipv6 if self.routes() => format!("carrick_ip6_build_routed(out, &h->net__, {len});"),
+            NetLayer::Ipv6 if self.routes() => format!("{}, {len});", self.dialect.packets().routed),
             NetLayer::Ipv6 => format!("carrick_ip6_build(out, &h->net__, {len});"),
             NetLayer::Ipv4 | NetLayer::Link => {
                 format!("carrick_ip_build(out, &h->net__, {len}, {identification});")

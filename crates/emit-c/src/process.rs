@@ -161,6 +161,7 @@ impl Dialect for Process {
             frames_begin: "core->frames = p + header_len;",
             frames_moved: "memmove(p + header_len, core->frames, payload_len);",
             header_sum: "carrick_sum(p, header_len)",
+            routed: "carrick_ip6_build_routed(out, &h->net__",
             identification: "core->identification++",
             ends: "return (uint32_t)(headers + payload_len);",
         }

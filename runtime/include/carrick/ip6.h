@@ -45,8 +45,7 @@ static inline int carrick_ip6_step(uint8_t kind, const uint8_t *p, uint32_t size
  * of (counter + 1) that says why the packet is not taken. */
 static inline int carrick_ip6_upper(const uint8_t *p, uint32_t len, struct carrick_ip6 *ip) {
 #ifdef CARRICK_SEGMENTS
-    memset(ip->segments, 0, sizeof ip->segments);
-    ip->segment_tag = ip->segment_count = ip->segments_left = ip->segment_flags = 0;
+    carrick_ip6_no_segments(ip);
 #endif
     uint8_t next = p[6];
     uint32_t at = CARRICK_IP6_HEADER;

@@ -28,20 +28,33 @@ CARRICK_INLINE const struct carrick_ip6_address *carrick_ip6_last(const struct c
     return ip->segments_left && carrick_ip6_segment_count(ip) ? &ip->segments[0] : &ip->dst;
 }
 
-/* Reads an extension header, all of which is there. False if it is not one of segments, malformed, longer than the
- * program's list, or the second one of the packet. */
-static inline bool carrick_ip6_read_segments(uint8_t kind, const uint8_t *p, struct carrick_ip6 *ip) {
+/* A packet has no route until one is read. */
+CARRICK_INLINE void carrick_ip6_no_segments(struct carrick_ip6 *ip) {
+    memset(ip->segments, 0, sizeof ip->segments);
+    ip->segment_tag = ip->segment_count = ip->segments_left = ip->segment_flags = 0;
+}
+
+/* Reads an extension header but for its list, of which the first CARRICK_IP6_UNIT bytes are at `p`. Returns the
+ * addresses of the list; 0 if it is not one of segments, malformed, longer than the program's list, or the second one
+ * of the packet. */
+CARRICK_INLINE uint32_t carrick_ip6_read_route(uint8_t kind, const uint8_t *p, struct carrick_ip6 *ip) {
     uint32_t count = p[4] + 1u;
     if (kind != CARRICK_IP6_ROUTING || p[2] != CARRICK_IP6_SEGMENT_ROUTING || ip->segment_count ||
         count > CARRICK_SEGMENTS || 2 * count > p[1] || p[3] > count)
-        return false;
+        return 0;
     ip->segment_count = (uint8_t)count;
     ip->segments_left = p[3];
     ip->segment_flags = p[5];
     ip->segment_tag = carrick_load16(p + 6);
+    return count;
+}
+
+/* The same with its list, of a header all of which is there. */
+static inline bool carrick_ip6_read_segments(uint8_t kind, const uint8_t *p, struct carrick_ip6 *ip) {
+    uint32_t count = carrick_ip6_read_route(kind, p, ip);
     for (uint32_t i = 0; i < count; i++)
         ip->segments[i] = carrick_ip6_load(p + CARRICK_IP6_UNIT + CARRICK_IP6_SEGMENT * i);
-    return true;
+    return count > 0;
 }
 
 /* The headers of a packet, as long as carrick_ip6_headers says, before `payload_len` bytes. */
@@ -59,8 +72,10 @@ static inline void carrick_ip6_build_routed(uint8_t *p, const struct carrick_ip6
     p[4] = (uint8_t)(count - 1);
     p[5] = ip->segment_flags;
     carrick_store16(p + 6, ip->segment_tag);
-    for (uint32_t i = 0; i < count; i++)
-        carrick_ip6_store(p + CARRICK_IP6_UNIT + CARRICK_IP6_SEGMENT * i, ip->segments[i]);
+    for (uint32_t i = 0; i < carrick_loop_end(count, CARRICK_SEGMENTS); i++) {
+        if (i < count)
+            carrick_ip6_store(p + CARRICK_IP6_UNIT + CARRICK_IP6_SEGMENT * i, ip->segments[i]);
+    }
 }
 
 #endif

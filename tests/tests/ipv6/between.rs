@@ -147,11 +147,16 @@ fn the_interpreter_agrees(capture: &[u8], seed: u64) {
 
 /// A client and a server of raw packets.
 fn ends(middle: &Middle) -> [Scripted; 2] {
+    ends_of("raw.py", middle)
+}
+
+/// The same, which run another script.
+fn ends_of(script: &str, middle: &Middle) -> [Scripted; 2] {
     let ends = [("client", Place::Client, Middle::SERVER_6), ("server", Place::Server, Middle::CLIENT_6)];
     ends.map(|(who, place, peer)| {
         let mut python = middle.command(place, "python3");
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ipv6/raw.py");
-        let mut end = Scripted::start(who, python.args(["-u", script, peer]));
+        let script = root().join("tests/tests/ipv6").join(script);
+        let mut end = Scripted::start(who, python.arg("-u").arg(script).arg(peer));
         end.answers("ready");
         end
     })
@@ -242,4 +247,34 @@ fn a_bridge_learns_addresses_by_neighbour_discovery_alone() {
     let Some(middle) = Middle::new() else { return };
     let Some(node) = Node::in_kernel(&middle, CALLING, &["--over", "ipv6"]) else { return };
     calls_after_discovery(&middle, node);
+}
+
+/// Advances packets by their routes.
+const ADVANCING: &str = "tests/tests/ipv6/advancing.mtp";
+
+/// Linux writes the route of a packet and its checksum, the program advances it, and Linux takes it at the end of the path. The address of
+/// the first segment is one of the server, so that the client finds a neighbour.
+#[test]
+fn a_program_in_the_kernel_advances_routes_of_linux() {
+    if lacks("python3") || lacks_ipv6() {
+        return;
+    }
+    let Some(middle) = Middle::new() else { return };
+    let server = |command: &str| {
+        let mut words = command.split(' ');
+        let mut command = middle.command(Place::Server, words.next().expect("a program"));
+        assert!(command.args(words).status().is_ok_and(|status| status.success()), "{command:?}");
+    };
+    // Deprecated: no packet has it as its source.
+    server(&format!("ip -6 addr add {SILENT}/64 dev wire0 nodad preferred_lft 0"));
+    server("sysctl -q -w net.ipv6.conf.all.seg6_enabled=1 net.ipv6.conf.wire0.seg6_enabled=1");
+    let Some(node) = Node::in_kernel(&middle, ADVANCING, &[]) else { return };
+    let [mut client, mut server] = ends_of("routed.py", &middle);
+    // Without a route; the bridge learns the server's address.
+    server.must(&format!("say 3 {}", Middle::CLIENT_6), "ok");
+    client.must("hear", "3");
+    client.must(&format!("say 4 {} {SILENT}", Middle::SERVER_6), "ok");
+    server.must("hear", &format!("4 0 {} {SILENT}", Middle::SERVER_6));
+    let report = node.end();
+    assert_eq!([report.count("tx_packets"), report.count("bad_checksum")], [1, 0], "{:?}", report.0);
 }

@@ -211,6 +211,10 @@ impl Dialect for Kernel {
         e.w.line("uint8_t *out = core->out + CARRICK_ETHERNET;");
     }
 
+    fn writes_in_one_place(&self) -> bool {
+        true
+    }
+
     fn packets(&self) -> Packets {
         Packets {
             payload_begins: "core->payload = bp->payload__;\ncore->whole = whole;",
@@ -218,6 +222,7 @@ impl Dialect for Kernel {
             frames_begin: "core->whole = 0;",
             frames_moved: "",
             header_sum: "carrick_sum_piece(p, header_len)",
+            routed: "(void)CARRICK_OWN(build_routed)(core, &h->net__, header_len",
             identification: "CARRICK_OWN(identification)()",
             ends: "return (int)headers;",
         }

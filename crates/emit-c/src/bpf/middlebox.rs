@@ -69,7 +69,8 @@ impl Emitter<'_> {
             true => format!("(void){}(core, ", self.names.own("store_with")),
             false => "carrick_store_with(&core->store, ".into(),
         };
-        self.w.line(format!("{with}header_len, payload, (uint32_t)payload_len, interface);"));
+        let headers = format!("{}header_len", self.net_and("h"));
+        self.w.line(format!("{with}{headers}, payload, (uint32_t)payload_len, interface);"));
         self.w.line("return 0;");
     }
 }

@@ -63,6 +63,7 @@ impl Emitter<'_> {
         if self.over_ipv6() {
             self.w.line("#define CARRICK_IPV6 1");
         }
+        self.segments_known();
         self.ranges_kept();
         self.w.line("/* Under which name the headers below find what is generated here. */");
         self.w.line(format!("#define CARRICK_OWN(name) {}##name", self.names.own("")));

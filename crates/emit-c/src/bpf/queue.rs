@@ -101,7 +101,7 @@ impl Emitter<'_> {
             if self.gathers() { "!gather && " } else { "" },
             self.names.own("fits")
         ));
-        let headers = format!("{}{}", self.net_and(), self.longest_header(bp));
+        let headers = format!("{}{}", self.net_and("bp"), self.longest_header(bp));
         self.w.line(format!("    {headers} + payload.len <= core->mtu));"));
         self.w.line(format!(
             "struct {entry} *e = alone ? &core->entry : {}(&place);",

@@ -38,9 +38,6 @@ pub fn unsupported(program: &Program) -> Option<Unsupported> {
     if program.net_header.layer == NetLayer::Link {
         return of("frames without a network header".into());
     }
-    if program.net_header.segments().is_some() {
-        return of("segment routing headers (`segments` of the network header)".into());
-    }
     if program.report_parser.is_some() && !sums_all(program) {
         return of("reports for packets without a checksum over header and payload".into());
     }

@@ -82,6 +82,22 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(look)(struct CARRICK_OWN(core) * core, uint32_
 }
 #endif
 
+#ifdef CARRICK_SEGMENTS
+/* Puts the network headers of a packet in front of its own header, which begins at CARRICK_BEGIN of `out` and has
+ * `header` bytes: it moves to where they end. `len`: bytes behind the network headers. */
+CARRICK_GLOBAL_FN int CARRICK_OWN(build_routed)(struct CARRICK_OWN(core) * core, const struct carrick_ip6 *ip,
+                                                uint32_t header, uint32_t len) {
+    CARRICK_GIVEN(core && ip);
+    uint32_t net = carrick_ip6_headers(ip);
+    carrick_ip6_build_routed(core->out + CARRICK_ETHERNET, ip, len);
+    CARRICK_BARRIER_VAR(net);
+    CARRICK_BARRIER_VAR(header);
+    if (net >= CARRICK_NET_LONGEST || header > CARRICK_HEADER_MAX)
+        return 0;
+    return (int)bpf_probe_read_kernel(core->out + CARRICK_ETHERNET + net, header, core->out + CARRICK_BEGIN);
+}
+#endif
+
 #ifdef CARRICK_MIDDLEBOX
 /* The sum of what is behind the first bytes of the packet that came, which are in `in`. All of it was summed. */
 CARRICK_GLOBAL_FN uint64_t CARRICK_OWN(sum_behind)(struct CARRICK_OWN(core) * core, uint32_t octets) {

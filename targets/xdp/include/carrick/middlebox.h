@@ -144,7 +144,7 @@ CARRICK_INLINE int CARRICK_OWN(on_as_it_is)(struct xdp_md *ctx, struct CARRICK_O
 /* The packet leaves with the header in `core->out`, and the payload where it is. */
 CARRICK_INLINE int CARRICK_OWN(on_with)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
     const struct carrick_store *s = &core->store;
-    uint32_t header = CARRICK_BEGIN + s->header, end = s->payload + s->payload_len;
+    uint32_t header = CARRICK_ETHERNET + s->header, end = s->payload + s->payload_len;
     int moved = (int)(s->payload - header);
     if (!CARRICK_OWN(address)(core) || bpf_xdp_adjust_tail(ctx, (int)(end - core->room)) != 0)
         return CARRICK_XDP_DROP;
@@ -153,7 +153,8 @@ CARRICK_INLINE int CARRICK_OWN(on_with)(struct xdp_md *ctx, struct CARRICK_OWN(c
         return CARRICK_XDP_DROP;
     }
     CARRICK_BARRIER_VAR(header);
-    if (header < CARRICK_BEGIN || header > sizeof core->out || bpf_xdp_store_bytes(ctx, 0, core->out, header) != 0)
+    if (header < CARRICK_ETHERNET + CARRICK_NET_HEADER || header > sizeof core->out ||
+        bpf_xdp_store_bytes(ctx, 0, core->out, header) != 0)
         return CARRICK_XDP_DROP;
     return CARRICK_XDP_TX;
 }

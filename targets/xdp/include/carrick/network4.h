@@ -6,9 +6,10 @@
 #include "carrick/ethernet.h"
 #include "carrick/ipv4.h"
 
-#define CARRICK_NET_HEADER CARRICK_IP_HEADER
-#define CARRICK_NET_TYPE   0x0800u /* in an Ethernet header (RFC 894) */
-#define CARRICK_NET_ICMP   1u
+#define CARRICK_NET_HEADER  CARRICK_IP_HEADER
+#define CARRICK_NET_LONGEST CARRICK_IP_HEADER
+#define CARRICK_NET_TYPE    0x0800u /* in an Ethernet header (RFC 894) */
+#define CARRICK_NET_ICMP    1u
 
 /* An address, in host order; 0 is the unspecified one. */
 typedef uint32_t carrick_net_address;

@@ -4,10 +4,14 @@
 #define CARRICK_XDP_NETWORK_H
 
 #include "carrick/ipv6.h"
+#ifdef CARRICK_SEGMENTS
+#include "carrick/segments6.h"
+#endif
 
-#define CARRICK_NET_HEADER CARRICK_IP6_HEADER
-#define CARRICK_NET_TYPE   0x86ddu /* in an Ethernet header (RFC 2464) */
-#define CARRICK_NET_ICMP   58u
+#define CARRICK_NET_HEADER  CARRICK_IP6_HEADER
+#define CARRICK_NET_LONGEST CARRICK_IP6_LONGEST
+#define CARRICK_NET_TYPE    0x86ddu /* in an Ethernet header (RFC 2464) */
+#define CARRICK_NET_ICMP    58u
 
 /* An address; `::` is the unspecified one. */
 typedef struct carrick_ip6_address carrick_net_address;

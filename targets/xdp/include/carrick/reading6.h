@@ -26,6 +26,22 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(skips)(struct xdp_md *ctx, struct CARRICK_OWN(
     return at >= len;
 }
 
+#ifdef CARRICK_SEGMENTS
+/* Reads the route of the packet, if the extension header at `at` of the frame is one that the program can read. Its
+ * first bytes are at `p`, and all of it is in the frame. */
+CARRICK_INLINE bool CARRICK_OWN(read_route)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint8_t kind,
+                                            const uint8_t *p, uint32_t at) {
+    struct carrick_ip6 *ip = &core->ip;
+    uint32_t len = CARRICK_IP6_SEGMENT * carrick_ip6_read_route(kind, p, ip);
+    CARRICK_BARRIER_VAR(len);
+    if (len == 0 || len > sizeof ip->segments || bpf_xdp_load_bytes(ctx, at + CARRICK_IP6_UNIT, ip->segments, len) != 0)
+        return false;
+    for (uint32_t i = 0; i < CARRICK_SEGMENTS; i++)
+        ip->segments[i] = carrick_ip6_load((const uint8_t *)&ip->segments[i]);
+    return true;
+}
+#endif
+
 /* Steps over an extension header at `at` of the frame, of a packet that has `left` bytes from there on. Its first bytes
  * are behind `CARRICK_SEEN` bytes of `core->in` then. Returns how long it is, or the negative of (counter + 1) that
  * says why the packet is not taken. */
@@ -39,6 +55,10 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(step)(struct xdp_md *ctx, struct CARRICK_OWN(c
     if (left < size)
         return -1 - CARRICK_COUNT_IP_LENGTH;
     core->ip.protocol = p[0];
+#ifdef CARRICK_SEGMENTS
+    if (CARRICK_OWN(read_route)(ctx, core, kind, p, at))
+        return (int)size;
+#endif
     if (carrick_ip6_has_options(kind))
         return CARRICK_OWN(skips)(ctx, core, at + 2, size - 2) ? (int)size : -1 - CARRICK_COUNT_IP_PROTOCOL;
     int refused = carrick_ip6_extension(kind, p);
@@ -53,6 +73,9 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(read_headers)(struct xdp_md *ctx, struct CARRI
     CARRICK_GIVEN(core);
     uint32_t at = CARRICK_IP6_HEADER;
     core->ip.protocol = core->in[6];
+#ifdef CARRICK_SEGMENTS
+    carrick_ip6_no_segments(&core->ip);
+#endif
     for (uint32_t n = 0; n <= CARRICK_IP6_EXTENSIONS; n++) {
         uint8_t kind = CARRICK_READ(core->ip.protocol);
         if (!carrick_ip6_extends(kind, at)) {
@@ -95,6 +118,10 @@ CARRICK_INLINE int CARRICK_OWN(read)(struct xdp_md *ctx, struct CARRICK_OWN(core
         return -1 - CARRICK_COUNT_IP_PROTOCOL;
     if (!carrick_net_same(&core->ip.dst, address))
         return -1 - CARRICK_COUNT_IP_ADDRESS;
+#if defined(CARRICK_SEGMENTS) && !defined(CARRICK_SEGMENTS_ON_PATH)
+    if (core->ip.segments_left)
+        return -1 - CARRICK_COUNT_IP_PROTOCOL;
+#endif
     return CARRICK_OWN(read_payload)(ctx, core, (uint32_t)known);
 }
 

@@ -250,7 +250,6 @@ CARRICK_INLINE uint32_t carrick_store_take(struct carrick_store *s, uint64_t key
 CARRICK_GLOBAL_FN int CARRICK_OWN(store_with)(struct CARRICK_OWN(core) * core, uint32_t header, uint32_t payload,
                                               uint32_t payload_len, uint32_t interface) {
     CARRICK_GIVEN(core);
-    header += CARRICK_NET_HEADER;
     CARRICK_BARRIER_VAR(header);
     uint32_t slot = header <= CARRICK_HEADERS_MAX ? carrick_held_take(core->store.capacity) : 0;
     struct carrick_held *h = carrick_held_at(slot);

@@ -53,9 +53,10 @@
 #define CARRICK_FRAME_MAX 9216u
 /* A power of two above it. */
 #define CARRICK_ASSEMBLY_BUFFER 16384u
-#define CARRICK_BEGIN           (CARRICK_ETHERNET + CARRICK_NET_HEADER)
+/* Where the program writes the header of a packet, behind the space of the longest network headers. */
+#define CARRICK_BEGIN (CARRICK_ETHERNET + CARRICK_NET_LONGEST)
 /* Bytes of the longest headers of a packet. */
-#define CARRICK_HEADERS_MAX (CARRICK_NET_HEADER + CARRICK_HEADER_MAX)
+#define CARRICK_HEADERS_MAX (CARRICK_NET_LONGEST + CARRICK_HEADER_MAX)
 
 CARRICK_INLINE bool carrick_timer_armed(const struct carrick_timer *t) {
     return t->armed != 0;
