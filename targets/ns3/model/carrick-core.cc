@@ -49,6 +49,9 @@ uint64_t CarrickCore::Now() {
 
 // A record may make an application do something, so no record is shown while the core runs.
 void CarrickCore::Report() {
+    if (m_records.empty()) {
+        return;
+    }
     std::vector<CarrickRecord> records;
     records.swap(m_records);
     for (const CarrickRecord &record : records) {
@@ -57,11 +60,17 @@ void CarrickCore::Report() {
 }
 
 bool CarrickCore::Receive(const uint8_t *packet, uint32_t len) {
+    const bool outermost = !m_inEvent;
+    m_inEvent = true;
+    m_now = Now();
     int result;
-    while ((result = m_program.rx(m_core, packet, len, Now())) == CARRICK_AGAIN) {
+    while ((result = m_program.rx(m_core, packet, len, m_now)) == CARRICK_AGAIN) {
         Transmit();
     }
     Pump();
+    if (outermost) {
+        Rest();
+    }
     return result == 0;
 }
 
@@ -90,7 +99,7 @@ void CarrickCore::Together(const std::function<void()> &calls) {
 bool CarrickCore::Transmit() {
     bool any = false;
     const auto most = static_cast<uint32_t>(m_packet.size());
-    while (const uint32_t len = m_program.tx(m_core, m_packet.data(), most, Now())) {
+    while (const uint32_t len = m_program.tx(m_core, m_packet.data(), most, m_now)) {
         any = true;
         Report();
         m_host.Send(m_packet.data(), len);
@@ -100,13 +109,16 @@ bool CarrickCore::Transmit() {
 
 // True if there was a request, and all were taken.
 bool CarrickCore::Requests() {
-    std::vector<Ask> asks;
-    asks.swap(m_asks);
-    std::vector<Ask> refused;
-    for (const Ask &ask : asks) {
-        const int result = m_program.call(m_core, ask.call, &ask.request, Now());
+    if (m_asks.empty()) {
+        return false;
+    }
+    m_asking.swap(m_asks);
+    size_t refused = 0;
+    for (size_t i = 0; i < m_asking.size(); ++i) {
+        const Ask ask = m_asking[i];
+        const int result = m_program.call(m_core, ask.call, &ask.request, m_now);
         if (result == CARRICK_AGAIN) {
-            refused.push_back(ask);
+            m_asking[refused++] = ask;
             continue;
         }
         if (result == CARRICK_BAD_ARG) {
@@ -114,9 +126,9 @@ bool CarrickCore::Requests() {
         }
         Report();
     }
-    const bool taken = refused.empty();
-    m_asks.insert(m_asks.begin(), refused.begin(), refused.end());
-    return !asks.empty() && taken;
+    m_asks.insert(m_asks.begin(), m_asking.begin(), m_asking.begin() + static_cast<std::ptrdiff_t>(refused));
+    m_asking.clear();
+    return refused == 0;
 }
 
 bool CarrickCore::Completions() {
@@ -139,6 +151,7 @@ bool CarrickCore::Completions() {
 
 void CarrickCore::Pump() {
     m_pumping = true;
+    m_now = Now();
     for (bool busy = true; busy;) {
         Report();
         const bool sent = Transmit();
@@ -150,19 +163,38 @@ void CarrickCore::Pump() {
     Plan();
 }
 
+bool CarrickCore::AtRest(std::function<void()> notify) {
+    if (m_inEvent) {
+        m_notify.push_back(std::move(notify));
+    }
+    return m_inEvent;
+}
+
+// Who is notified may make requests, of which there is more to notify.
+void CarrickCore::Rest() {
+    while (!m_notify.empty()) {
+        m_notifying.swap(m_notify);
+        for (const auto &notify : m_notifying) {
+            notify();
+        }
+        m_notifying.clear();
+    }
+    m_inEvent = false;
+}
+
 // A timer that is planned is not cancelled when its time is put off: it then finds nothing due, and plans the next one.
 void CarrickCore::Plan() {
     const uint64_t deadline = m_program.next_deadline(m_core, m_timerAt);
     if (deadline == CARRICK_NEVER) {
         return;
     }
-    const uint64_t now = Now(), due = std::max(deadline, now);
+    const uint64_t due = std::max(deadline, m_now);
     if (due >= m_timerAt) {
         return;
     }
     m_timerAt = due;
     std::weak_ptr<CarrickCore *> alive = m_self;
-    Simulator::Schedule(NanoSeconds(static_cast<int64_t>(due - now)), [alive] {
+    Simulator::Schedule(NanoSeconds(static_cast<int64_t>(due - m_now)), [alive] {
         if (const auto core = alive.lock()) {
             (*core)->Timer();
         }
@@ -174,10 +206,13 @@ void CarrickCore::Timer() {
         return; // another timer of this time was planned too, and has done what was due
     }
     m_timerAt = UINT64_MAX;
-    while (m_program.advance(m_core, Now()) == CARRICK_AGAIN) {
+    m_inEvent = true;
+    m_now = Now();
+    while (m_program.advance(m_core, m_now) == CARRICK_AGAIN) {
         Transmit();
     }
     Pump();
+    Rest();
 }
 
 } // namespace ns3

@@ -60,6 +60,11 @@ class CarrickCore {
     // Makes all requests that `calls` makes before any of them completes.
     void Together(const std::function<void()> &calls);
 
+    // Runs `notify`, which may make requests, at the end of the event of the simulation that the core handles now, a
+    // packet or a timer. Returns false, and does nothing, if it handles none: an application is making a request, and
+    // must return from that before it is notified of anything.
+    bool AtRest(std::function<void()> notify);
+
     // One value for each of Program().counter_names.
     const uint64_t *Counters() const {
         return m_program.counters(m_core);
@@ -78,6 +83,7 @@ class CarrickCore {
     static void Trace(void *user, uint32_t kind, uint32_t number, const uint64_t *words, uint32_t count);
     static uint64_t Now();
     void Report();
+    void Rest();
     bool Transmit();
     bool Requests();
     bool Completions();
@@ -92,12 +98,16 @@ class CarrickCore {
     carrick_core *m_core = nullptr;
     std::vector<uint8_t> m_packet; // the one that is being made
     std::vector<CarrickRecord> m_records;
-    std::vector<Ask> m_asks; // requests that the core has not taken yet
+    std::vector<Ask> m_asks;   // requests that the core has not taken yet
+    std::vector<Ask> m_asking; // those that it is given now; empty between events, for its memory
+    std::vector<std::function<void()>> m_notify, m_notifying; // in the same way: what runs when the core is at rest
     std::unordered_map<uint64_t, Done> m_open;
     uint64_t m_token = 0;
     uint64_t m_timerAt = UINT64_MAX; // the earliest time for which a timer is planned
     std::shared_ptr<CarrickCore *> m_self = std::make_shared<CarrickCore *>(this); // timers end with it
+    uint64_t m_now = 0; // of the event that the core handles
     bool m_pumping = false;
+    bool m_inEvent = false; // whether the core handles an event of the simulation, so that it will be at rest
 };
 
 } // namespace ns3

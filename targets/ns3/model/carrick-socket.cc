@@ -347,10 +347,20 @@ void CarrickSocket::Pushed(const carrick_completion &done) {
     Later();
 }
 
-// An application may send or receive when it hears of something, so it hears of it in an event of its own.
+// An application may send or receive when it is notified, so that happens when the core is at rest, and never within a
+// call of the application.
 void CarrickSocket::Later() {
-    if (!m_later) {
-        m_later = true;
+    if (m_later) {
+        return;
+    }
+    m_later = true;
+    Ref();
+    const auto tell = [this] {
+        Tell();
+        Unref();
+    };
+    if (!m_protocol->Core().AtRest(tell)) {
+        Unref();
         Simulator::ScheduleNow(&CarrickSocket::Tell, Ptr<CarrickSocket>(this));
     }
 }
