@@ -74,11 +74,27 @@ bool CarrickCore::Receive(const uint8_t *packet, uint32_t len) {
     return result == 0;
 }
 
+// The one that was free last: where the core looks it up is still in a cache of the processor.
+uint64_t CarrickCore::FreeToken() {
+    if (m_freeTokens.empty()) {
+        return ++m_lastToken;
+    }
+    const uint64_t token = m_freeTokens.back();
+    m_freeTokens.pop_back();
+    return token;
+}
+
 uint64_t CarrickCore::Call(uint32_t call, carrick_request request, Done done) {
     if (request.token == 0) {
-        request.token = ++m_token;
+        request.token = FreeToken();
     }
-    m_open[request.token] = std::move(done);
+    if (m_spare) {
+        m_spare.key() = request.token;
+        m_spare.mapped() = std::move(done);
+        m_open.insert(std::move(m_spare));
+    } else {
+        m_open[request.token] = std::move(done);
+    }
     m_asks.push_back({call, request});
     if (!m_pumping) {
         Pump();
@@ -96,15 +112,12 @@ void CarrickCore::Together(const std::function<void()> &calls) {
     Pump();
 }
 
-bool CarrickCore::Transmit() {
-    bool any = false;
+void CarrickCore::Transmit() {
     const auto most = static_cast<uint32_t>(m_packet.size());
     while (const uint32_t len = m_program.tx(m_core, m_packet.data(), most, m_now)) {
-        any = true;
         Report();
         m_host.Send(m_packet.data(), len);
     }
-    return any;
 }
 
 // True if there was a request, and all were taken.
@@ -136,12 +149,14 @@ bool CarrickCore::Completions() {
     carrick_completion completion;
     while (m_program.next_completion(m_core, &completion)) {
         any = true;
-        auto found = m_open.find(completion.token);
-        if (found == m_open.end()) {
+        m_spare = m_open.extract(completion.token);
+        if (!m_spare) {
             continue;
         }
-        const Done done = std::move(found->second);
-        m_open.erase(found);
+        const Done done = std::move(m_spare.mapped());
+        if (completion.token <= m_lastToken) {
+            m_freeTokens.push_back(completion.token);
+        }
         if (done) {
             done(completion);
         }
@@ -154,10 +169,10 @@ void CarrickCore::Pump() {
     m_now = Now();
     for (bool busy = true; busy;) {
         Report();
-        const bool sent = Transmit();
+        Transmit();
         const bool asked = Requests();
         const bool completed = Completions();
-        busy = sent || asked || completed;
+        busy = asked || completed;
     }
     m_pumping = false;
     Plan();

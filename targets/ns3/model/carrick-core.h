@@ -84,9 +84,10 @@ class CarrickCore {
     static uint64_t Now();
     void Report();
     void Rest();
-    bool Transmit();
+    void Transmit();
     bool Requests();
     bool Completions();
+    uint64_t FreeToken();
     void Pump();
     void Plan();
     void Timer();
@@ -102,7 +103,9 @@ class CarrickCore {
     std::vector<Ask> m_asking; // those that it is given now; empty between events, for its memory
     std::vector<std::function<void()>> m_notify, m_notifying; // in the same way: what runs when the core is at rest
     std::unordered_map<uint64_t, Done> m_open;
-    uint64_t m_token = 0;
+    std::unordered_map<uint64_t, Done>::node_type m_spare; // that of the last completion, for its memory
+    uint64_t m_lastToken = 0; // the highest that was chosen here
+    std::vector<uint64_t> m_freeTokens;
     uint64_t m_timerAt = UINT64_MAX; // the earliest time for which a timer is planned
     std::shared_ptr<CarrickCore *> m_self = std::make_shared<CarrickCore *>(this); // timers end with it
     uint64_t m_now = 0; // of the event that the core handles

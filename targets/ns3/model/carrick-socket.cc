@@ -12,6 +12,7 @@ namespace ns3 {
 namespace {
 
 constexpr uint32_t RECEIVE_MOST = 65536; // bytes of a receive
+constexpr size_t GATHER_LEAST = 65536;   // bytes of a stream for which a request waits for no further packets
 
 bool Has(const carrick_program &program, const char *interface) {
     return program.interface_name && std::strcmp(program.interface_name, interface) == 0;
@@ -287,16 +288,11 @@ int CarrickSocket::Send(Ptr<Packet> packet, uint32_t) {
     if (size > GetTxAvailable()) {
         return Fail(ERROR_MSGSIZE);
     }
-    const size_t behind = m_sending ? 1 : 0; // what the core has does not move
-    if (m_out.size() == behind || m_messages) {
-        m_out.emplace_back();
+    if (size > 0 || m_messages) {
+        m_out.push_back(packet->Copy()); // the application may change its own
+        m_outOctets += size;
+        Push();
     }
-    std::vector<uint8_t> &last = m_out.back();
-    const size_t at = last.size();
-    last.resize(at + size);
-    packet->CopyData(last.data() + at, size);
-    m_outOctets += size;
-    Push();
     return static_cast<int>(size);
 }
 
@@ -304,11 +300,27 @@ int CarrickSocket::SendTo(Ptr<Packet> packet, uint32_t flags, const Address &) {
     return Send(packet, flags); // the peer is that of the connection
 }
 
+// Copies the next packets for a request: one message, or several packets of a stream. Returns false if there are none.
+bool CarrickSocket::Gather() {
+    if (m_out.empty()) {
+        return false;
+    }
+    m_sent = m_gathered = 0;
+    do {
+        const uint32_t size = m_out.front()->GetSize();
+        m_bytes.resize(std::max(m_bytes.size(), m_gathered + size));
+        m_out.front()->CopyData(m_bytes.data() + m_gathered, size);
+        m_gathered += size;
+        m_out.pop_front();
+    } while (!m_messages && !m_out.empty() && m_gathered < GATHER_LEAST);
+    return true;
+}
+
 void CarrickSocket::Push() {
     if (m_sending || !m_handle || m_ended) {
         return;
     }
-    if (m_out.empty()) {
+    if (m_sent == m_gathered && !Gather()) {
         if (m_closing) {
             Finish();
         } else if (m_ending) {
@@ -319,13 +331,12 @@ void CarrickSocket::Push() {
     }
     m_sending = true;
     const carrick_program &program = *m_protocol->Program().plain;
-    std::vector<uint8_t> &first = m_out.front();
-    size_t len = first.size() - m_sent;
+    size_t len = m_gathered - m_sent;
     if (program.request_most > 0) {
         len = std::min<size_t>(len, program.request_most);
     }
     carrick_request request = m_sendCall.Request(m_handle, {{"len", len}});
-    request.data = {first.data() + m_sent, len, 0};
+    request.data = {m_bytes.data() + m_sent, len, 0};
     Ask(m_sendCall, request, &CarrickSocket::Pushed);
 }
 
@@ -338,10 +349,6 @@ void CarrickSocket::Pushed(const carrick_completion &done) {
     const auto taken = static_cast<size_t>(done.value);
     m_sent += taken;
     m_outOctets -= taken;
-    if (m_sent == m_out.front().size()) {
-        m_out.pop_front();
-        m_sent = 0;
-    }
     m_taken += static_cast<uint32_t>(taken);
     Push();
     Later();

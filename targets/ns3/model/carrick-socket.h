@@ -68,6 +68,7 @@ class CarrickSocket : public Socket {
     void Accept();
     void Accepted(const carrick_completion &done);
     void Take(uint64_t handle);
+    bool Gather();
     void Push();
     void Pushed(const carrick_completion &done);
     void Receive();
@@ -89,9 +90,11 @@ class CarrickSocket : public Socket {
     bool m_ending = false; // the peer is to hear that all is sent, once it is
     uint64_t m_handle = 0;
 
-    // What is to be sent: the first part is with the core if m_sending, and m_sent bytes of it are taken.
-    std::deque<std::vector<uint8_t>> m_out;
-    size_t m_outOctets = 0, m_sent = 0;
+    // What is to be sent: bytes [m_sent, m_gathered) of m_bytes, which are with the core if m_sending, and then m_out.
+    std::deque<Ptr<Packet>> m_out;
+    std::vector<uint8_t> m_bytes;
+    size_t m_sent = 0, m_gathered = 0;
+    size_t m_outOctets = 0; // of all of them
     bool m_sending = false;
     uint32_t m_taken = 0; // bytes that the application has not heard of
     bool m_later = false, m_arrived = false;
