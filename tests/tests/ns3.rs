@@ -46,6 +46,7 @@ fn the_chapter_goes_as_it_says() {
     mistakes_are_refused(dir);
     a_missing_module_is_named(dir);
     observers_of_a_field_see_the_same(dir);
+    checksums_are_there_when_ns3_has_them(dir);
     requests_that_are_too_long_fail(dir);
 }
 
@@ -80,6 +81,49 @@ fn observers_of_a_field_see_the_same(dir: &Path) {
         error.contains("wrong arguments for the field smss: use ns3::TracedValueCallback::Uint32"),
         "{error}"
     );
+}
+
+/// The same packets at the same times with and without checksums. Those that there are, are right, and the others are 0.
+fn checksums_are_there_when_ns3_has_them(dir: &Path) {
+    const RECORD: usize = 16;
+    const IP: usize = RECORD + 2; // behind the header of PPP
+    const SEGMENT: usize = IP + 20;
+    let sum = |bytes: &[u8]| {
+        let sum: u64 =
+            bytes.chunks(2).map(|two| u64::from(two[0]) << 8 | two.get(1).map_or(0, |&b| b.into())).sum();
+        sum % 0xffff
+    };
+    let packets = |enabled: u32| {
+        let name = format!("checksums-{enabled}");
+        run(
+            dir,
+            &format!("out/build/bulk --bytes=100000 --loss=0.01 --ChecksumEnabled={enabled} --pcap={name}"),
+        );
+        let capture = std::fs::read(dir.join(format!("{name}-0-1.pcap"))).expect("a capture of the client");
+        let mut rest = &capture[24..];
+        let mut packets = Vec::new();
+        while let Some(len) = rest.get(8..12) {
+            let end = RECORD + u32::from_le_bytes(len.try_into().expect("four")) as usize;
+            let mut packet = rest[..end].to_vec();
+            rest = &rest[end..];
+            let pseudo = sum(&packet[IP + 12..SEGMENT]) + 6 + (end - SEGMENT) as u64;
+            match enabled {
+                0 => {
+                    assert_eq!([&packet[IP + 10..IP + 12], &packet[SEGMENT + 16..SEGMENT + 18]], [[0; 2]; 2])
+                }
+                _ => assert_eq!(
+                    [sum(&packet[IP..SEGMENT]), (pseudo + sum(&packet[SEGMENT..])) % 0xffff],
+                    [0; 2]
+                ),
+            }
+            packet[IP + 10..IP + 12].fill(0);
+            packet[SEGMENT + 16..SEGMENT + 18].fill(0);
+            packets.push(packet);
+        }
+        packets
+    };
+    let with = packets(1);
+    assert!(with.len() > 50 && with == packets(0), "{} packets", with.len());
 }
 
 fn requests_that_are_too_long_fail(dir: &Path) {
@@ -117,7 +161,6 @@ fn mistakes_are_refused(dir: &Path) {
     run(dir, "cmake --build out/build --parallel 2 --target refuse fields");
     for (mistake, said) in [
         ("no-program", "there is no program of the type ns3::CarrickNothing: link the library"),
-        ("no-checksums", "call GlobalValue::Bind(\"ChecksumEnabled\", BooleanValue(true))"),
         ("no-ipv4", "node 0 has no IPv4: call InternetStackHelper().Install(node) before CarrickHelper"),
         ("twice", "has the program tcp for the protocol number 6 already: install tcp on another node"),
         (

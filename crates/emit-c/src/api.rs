@@ -170,6 +170,9 @@ impl Emitter<'_> {
         self.w.line("    return NULL;");
         self.w.line(format!("core->address = config->{};", self.ip().configured));
         self.w.line("core->mtu = config->mtu;");
+        if self.has_checksums() {
+            self.w.line("core->checksums_offloaded = config->checksums_offloaded;");
+        }
         self.w.line("core->rng = carrick_pcg_make(config->seed, 54);");
         self.w.line("core->key = carrick_key_make(config->seed);");
         self.begin_blocks();

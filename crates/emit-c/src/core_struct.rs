@@ -224,6 +224,9 @@ impl Emitter<'_> {
         self.w.line(format!("struct {} *queue; /* {QUEUE} of them */", self.names.own("entry")));
         self.queue_members();
         self.w.line("bool last; /* of the entry that a packet was made of: no other follows */");
+        if self.has_checksums() {
+            self.w.line("bool checksums_offloaded; /* they are left 0, and not checked */");
+        }
         if self.makes_frames() {
             self.w.line("uint8_t *frames; /* where those of a packet are put together */");
             self.put_members();

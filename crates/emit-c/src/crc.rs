@@ -35,6 +35,12 @@ impl Emitter<'_> {
         self.p.blueprints.iter().any(|bp| field(bp).is_some())
     }
 
+    /// Whether any packet has a checksum or a CRC-32.
+    pub(crate) fn has_checksums(&self) -> bool {
+        let kinds = self.p.blueprints.iter().flat_map(|bp| &bp.fields).map(|field| &field.kind);
+        kinds.into_iter().any(|kind| matches!(kind, BpFieldKind::Checksum { .. } | BpFieldKind::Crc(_)))
+    }
+
     /// Computes what should stand in the field of a packet that is complete but for it.
     pub(crate) fn crc_function(&mut self, bp: &BlueprintDef) {
         let Some((own, crc)) = field(bp) else { return };
@@ -105,8 +111,7 @@ impl Emitter<'_> {
         self.w.line(format!("h->{} = carrick_crc32_load({place});", safe(&own.name)));
         let net = if crc.covers_net() { "p - packet->net_len, packet->net_len" } else { "p, 0" };
         let found = format!("{name}_crc({net}, p, header_len, payload_len)");
-        self.w.line(format!("if (carrick_damaged({found} != h->{}))", safe(&own.name)));
-        self.w.line(format!("    return {}(core, CARRICK_COUNT_BAD_CHECKSUM);", self.names.own("refuse")));
+        self.refuse_damaged(&format!("{found} != h->{}", safe(&own.name)));
     }
 
     /// In a function that makes a packet, before its checksums are filled in. The network header is built here too if
@@ -120,9 +125,11 @@ impl Emitter<'_> {
             self.build_net(&len, "core->identification");
         }
         let net = if self.has_net() { self.ip().header_len } else { "0" };
-        self.w.line(format!(
-            "carrick_crc32_store({place}, {name}_crc(out, {net}, p, header_len, payload_len));"
-        ));
+        let crc = format!("{name}_crc(out, {net}, p, header_len, payload_len)");
+        self.w.line(match self.dialect.sums() {
+            "" => format!("carrick_crc32_store({place}, {crc});"),
+            sums => format!("carrick_crc32_store({place}, {sums} ? {crc} : 0u);"),
+        });
         if bp.trailer && sums_payload(bp) {
             let trailer = format!("carrick_sum({place}, {})", bp.trailer_len());
             self.w.line(format!("payload_sum = carrick_sum_join(payload_sum, payload_len, {trailer});"));

@@ -233,10 +233,18 @@ impl Emitter<'_> {
             } else {
                 covered
             };
-            self.w.line(format!("if (carrick_damaged(carrick_sum_fold({sum}) != 0))"));
-            self.w
-                .line(format!("    return {}(core, CARRICK_COUNT_BAD_CHECKSUM);", self.names.own("refuse")));
+            self.refuse_damaged(&format!("carrick_sum_fold({sum}) != 0"));
         }
+    }
+
+    /// In an extract function: refuses a packet whose checksum is wrong.
+    pub(crate) fn refuse_damaged(&mut self, wrong: &str) {
+        let condition = match self.dialect.sums() {
+            "" => format!("carrick_damaged({wrong})"),
+            sums => format!("{sums} && carrick_damaged({wrong})"),
+        };
+        self.w.line(format!("if ({condition})"));
+        self.w.line(format!("    return {}(core, CARRICK_COUNT_BAD_CHECKSUM);", self.names.own("refuse")));
     }
 
     /// The header, or the part of it that the fields are in, begins at `base`.

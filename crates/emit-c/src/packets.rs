@@ -142,6 +142,10 @@ impl Emitter<'_> {
     /// The sum of the payload was made when it was copied; the header's comes last, when its stores are through.
     fn checksums(&mut self, bp: &BlueprintDef) {
         let of_header = self.dialect.packets().header_sum;
+        let when = match self.dialect.sums() {
+            "" => String::new(),
+            sums => format!("if ({sums})\n    "),
+        };
         for field in &bp.fields {
             let BpFieldKind::Checksum { pseudo, header, payload, fields } = field.kind else { continue };
             let mut sum = match (header, payload) {
@@ -156,7 +160,7 @@ impl Emitter<'_> {
                 let len = format!("(uint32_t)(header_len + payload_len{})", tail(bp));
                 sum = format!("{}({ip}, {len}) + {sum}", self.ip().pseudo);
             }
-            self.w.line(format!("carrick_store_sum(p + {}, {sum});", field.bit_offset / 8));
+            self.w.line(format!("{when}carrick_store_sum(p + {}, {sum});", field.bit_offset / 8));
         }
     }
 

@@ -8,6 +8,10 @@ use crate::blueprint::sums_payload;
 use crate::emitter::{Blocks, Cursor, Dialect, Packets, Passed, Scratch, Slot, Steps};
 use crate::names::safe;
 
+/// The sum of a payload that is written, where the core makes checksums.
+const PAYLOAD_SUM: &str =
+    "uint64_t payload_sum = core->checksums_offloaded ? 0 : carrick_sum(p + header_len, payload_len);";
+
 pub struct Process;
 
 impl Dialect for Process {
@@ -183,7 +187,7 @@ impl Dialect for Process {
 
     fn frames_written(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
         if sums_payload(bp) {
-            e.w.line("uint64_t payload_sum = carrick_sum(p + header_len, payload_len);");
+            e.w.line(PAYLOAD_SUM);
         }
     }
 
@@ -207,6 +211,10 @@ impl Dialect for Process {
             e.w.line("packet->rest[0] = p + header_len;");
             e.w.line("packet->rest[1] = packet->rest[0] + h->payload__.len;");
         }
+    }
+
+    fn sums(&self) -> &'static str {
+        "!core->checksums_offloaded"
     }
 
     fn received_sum(&self, whole: bool, len: &str) -> String {
@@ -264,7 +272,7 @@ impl Dialect for Process {
     fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
         e.w.line("if (payload_len)\n    memcpy(p + header_len, h->payload__.ptr, payload_len);");
         if sums_payload(bp) {
-            e.w.line("uint64_t payload_sum = carrick_sum(p + header_len, payload_len);");
+            e.w.line(PAYLOAD_SUM);
         }
     }
 

@@ -77,9 +77,11 @@ impl Emitter<'_> {
         self.w.line("uint64_t mask = 0;");
         let ring = self.names.own("payload_ring");
         self.w.line(format!("const uint8_t *ring = {ring}(core, &bp->payload__, &mask);"));
-        let read = if summed { "payload_sum = carrick_ring_read_sum" } else { "carrick_ring_read" };
-        self.w
-            .line(format!("{read}(ring, mask, bp->payload__.offset + {done}, p + header_len, payload_len);"));
+        let read = format!("ring, mask, bp->payload__.offset + {done}, p + header_len, payload_len");
+        self.w.line(match summed {
+            true => format!("payload_sum = carrick_ring_read_sum({read}, {});", self.dialect.sums()),
+            false => format!("carrick_ring_read({read});"),
+        });
         self.w.close("}");
     }
 

@@ -18,7 +18,7 @@ use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request}
 use crate::ip;
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 12;
+const ABI: u32 = 13;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
@@ -61,6 +61,7 @@ struct CConfig {
     base: u64,
     elsewhere: *mut c_void,
     address6: [u64; 2],
+    checksums_offloaded: bool,
 }
 
 #[repr(C)]
@@ -211,6 +212,7 @@ fn c_config(config: &Config, user: *mut c_void) -> CConfig {
         base: 0,
         elsewhere: ptr::null_mut(),
         address6: [(address6 >> 64) as u64, address6 as u64],
+        checksums_offloaded: false,
     }
 }
 

@@ -15,7 +15,7 @@
 
 #include "carrick/instr.h"
 
-#define CARRICK_ABI   12u
+#define CARRICK_ABI   13u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -94,6 +94,9 @@ struct carrick_config {
     uint64_t base;   /* when the host's clock was 0, by the system's monotonic one */
     void *elsewhere; /* of a core that is not in this process: the port by which its host waits for it; NULL: none */
     struct carrick_ip6_address address6; /* the core's address, of a program over IPv6 */
+    /* The host, or its device, makes and checks the checksums of packets: the core leaves each checksum16_t and crc32_t
+     * 0, and accepts any. Not that of the IPv4 header or of ICMP. A core that is not in this process does not look. */
+    bool checksums_offloaded;
 };
 
 struct carrick_param_info {

@@ -25,9 +25,13 @@ static inline void carrick_ring_read(const uint8_t *ring, uint64_t mask, uint64_
         memcpy(to + first, ring, len - first);
 }
 
-/* The same, and the Internet checksum's sum of what was read. */
+/* The same; returns the Internet checksum's sum of what was read, or 0 if not `summed`. */
 static inline uint64_t carrick_ring_read_sum(const uint8_t *ring, uint64_t mask, uint64_t offset, uint8_t *to,
-                                             uint64_t len) {
+                                             uint64_t len, bool summed) {
+    if (!summed) {
+        carrick_ring_read(ring, mask, offset, to, len);
+        return 0;
+    }
     uint64_t at = offset & mask, first = carrick_min64(len, mask + 1 - at);
     uint64_t sum = carrick_copy_sum(to, ring + at, first);
     return first == len ? sum : carrick_sum_join(sum, first, carrick_copy_sum(to + first, ring, len - first));

@@ -17,7 +17,6 @@
 #include "ns3/bulk-send-helper.h"
 #include "ns3/command-line.h"
 #include "ns3/data-rate.h"
-#include "ns3/global-value.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv4-global-routing-helper.h"
@@ -141,7 +140,6 @@ int main(int argc, char **argv) {
     const CarrickHelper carrick(g_exampleProgram);
     const std::string ours = carrick.SocketFactory();
     const Options options = Read(argc, argv);
-    GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     PointToPointDumbbellHelper net(options.flows, Link("1Gbps", "1ms"), options.flows, Link("1Gbps", "1ms"),
                                    Link(options.rate, options.delay));
     net.InstallStack(InternetStackHelper());

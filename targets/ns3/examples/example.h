@@ -17,13 +17,14 @@
 extern const char *const g_exampleProgram;
 
 struct ExampleLink {
-    std::string rate = "100Mbps", delay = "5ms";
+    std::string rate = "100Mbps", delay = "5ms", pcap;
     double loss = 0;
 
     void AddOptions(ns3::CommandLine &command) {
         command.AddValue("rate", "link rate", rate);
         command.AddValue("delay", "link delay", delay);
         command.AddValue("loss", "share of packets lost in each direction", loss);
+        command.AddValue("pcap", "beginning of the names of captures, one for each device; default: none", pcap);
     }
 
     ns3::NetDeviceContainer Install(const ns3::NodeContainer &nodes) const {
@@ -32,6 +33,9 @@ struct ExampleLink {
         link.SetChannelAttribute("Delay", ns3::StringValue(delay));
         link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", ns3::StringValue("250p"));
         ns3::NetDeviceContainer devices = link.Install(nodes);
+        if (!pcap.empty()) {
+            link.EnablePcap(pcap, devices);
+        }
         for (uint32_t i = 0; loss > 0 && i < devices.GetN(); ++i) {
             ns3::Ptr<ns3::RateErrorModel> errors = ns3::CreateObject<ns3::RateErrorModel>();
             errors->SetUnit(ns3::RateErrorModel::ERROR_UNIT_PACKET);

@@ -16,8 +16,6 @@
 #include "carrick-helper.h"
 #include "carrick-server.h"
 #include "example.h"
-#include "ns3/boolean.h"
-#include "ns3/global-value.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
@@ -115,7 +113,6 @@ int main(int argc, char **argv) {
     const uint16_t port = 9;
     Options options;
     options.Read(argc, argv);
-    GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     NodeContainer nodes(2);
     InternetStackHelper().Install(nodes);
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");

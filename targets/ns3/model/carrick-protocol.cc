@@ -18,6 +18,7 @@ namespace {
 constexpr uint32_t HEADER = 20; // bytes of an IPv4 header without options
 constexpr uint32_t LONGEST = 65535;
 constexpr uint32_t LEAST_MTU = 68;
+constexpr uint32_t ICMP_HEADER = 8;
 // ICMP, and the types of its messages that report an error.
 constexpr uint8_t ICMP = 1, UNREACHABLE = 3, EXCEEDED = 11, PARAMETER = 12;
 
@@ -39,13 +40,31 @@ void Store32(uint8_t *at, uint32_t value) {
     Store16(at + 2, value & 0xffff);
 }
 
-uint16_t Checksum(const uint8_t *header) {
+// The Internet checksum (RFC 1071).
+uint16_t Checksum(const uint8_t *from, uint32_t len) {
     uint32_t sum = 0;
-    for (uint32_t i = 0; i < HEADER; i += 2) {
-        sum += Load16(header + i);
+    for (uint32_t i = 0; i + 1 < len; i += 2) {
+        sum += Load16(from + i);
+    }
+    if (len % 2 == 1) {
+        sum += from[len - 1] << 8;
     }
     sum = (sum & 0xffff) + (sum >> 16);
     return static_cast<uint16_t>(~((sum & 0xffff) + (sum >> 16)));
+}
+
+void FillChecksum(uint8_t *from, uint32_t len, uint32_t at) {
+    Store16(from + at, 0);
+    Store16(from + at, Checksum(from, len));
+}
+
+// Fills in the checksums of an ICMP message behind its IPv4 header, which ns-3 leaves out by default.
+void FillReport(uint8_t *report, uint32_t len) {
+    const uint32_t header = (report[0] & 15) * 4;
+    if (header >= HEADER && len >= header + ICMP_HEADER) {
+        FillChecksum(report, header, 10);
+        FillChecksum(report + header, len - header, 2);
+    }
 }
 
 // Writes the header as it was on the wire: ns-3 has taken it off, and by default has not computed its checksum.
@@ -60,7 +79,7 @@ void WriteHeader(const Ipv4Header &header, uint32_t payload, uint8_t *to) {
     to[9] = header.GetProtocol();
     Store32(to + 12, header.GetSource().Get());
     Store32(to + 16, header.GetDestination().Get());
-    Store16(to + 10, Checksum(to));
+    Store16(to + 10, Checksum(to, HEADER));
 }
 
 Ipv4Header ReadHeader(const uint8_t *from, uint32_t len) {
@@ -123,12 +142,6 @@ void CarrickProtocol::Install(Ptr<Node> node) {
             "carrick: node " << node->GetId()
                              << " has no IPv4: call InternetStackHelper().Install(node) before CarrickHelper");
     }
-    if (!Node::ChecksumEnabled()) {
-        NS_FATAL_ERROR("carrick: checksums are switched off, and "
-                       << m_program.plain->name
-                       << " drops packets without: call GlobalValue::Bind(\"ChecksumEnabled\", BooleanValue(true)) "
-                          "before nodes are made");
-    }
     if (m_program.plain->network != CARRICK_NETWORK_IPV4) {
         NS_FATAL_ERROR("carrick: " << m_program.plain->name << " sends whole frames; ns-3 hosts programs over IPv4");
     }
@@ -173,6 +186,7 @@ carrick_config CarrickProtocol::Config() const {
     config.mtu = std::max(LEAST_MTU, static_cast<uint32_t>(m_ipv4->GetMtu(static_cast<uint32_t>(interface))));
     config.completions = m_requests;
     config.params = m_params.data();
+    config.checksums_offloaded = !Node::ChecksumEnabled();
     // Every run of ns-3 (--RngRun) and every node has its own.
     config.seed = m_seed
                       ? m_seed
@@ -245,6 +259,9 @@ void CarrickProtocol::ListenForReports() {
 void CarrickProtocol::ReceiveReports(Ptr<Socket> socket) {
     while (Ptr<Packet> report = socket->Recv()) {
         const uint32_t len = report->CopyData(m_received.data(), LONGEST);
+        if (!Node::ChecksumEnabled()) {
+            FillReport(m_received.data(), len);
+        }
         Take(report, len);
     }
 }

@@ -6,11 +6,9 @@
 
 #include "carrick-helper.h"
 #include "example.h"
-#include "ns3/boolean.h"
 #include "ns3/bulk-send-helper.h"
 #include "ns3/config.h"
 #include "ns3/data-rate.h"
-#include "ns3/global-value.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/packet-sink-helper.h"
@@ -90,7 +88,6 @@ std::string Signature(const CarrickProtocol &protocol, const std::string &field)
 
 int main(int argc, char **argv) {
     const std::string field = argc > 1 ? argv[1] : "";
-    GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     NodeContainer nodes(2);
     InternetStackHelper().Install(nodes);
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");

@@ -6,8 +6,6 @@
 #include "carrick-application-helper.h"
 #include "carrick-helper.h"
 #include "example.h"
-#include "ns3/boolean.h"
-#include "ns3/global-value.h"
 #include "ns3/internet-stack-helper.h"
 
 using namespace ns3;
@@ -18,7 +16,6 @@ int main(int argc, char **argv) {
         const CarrickHelper nothing("ns3::CarrickNothing");
         return EXIT_SUCCESS;
     }
-    GlobalValue::Bind("ChecksumEnabled", BooleanValue(mistake != "no-checksums"));
     NodeContainer nodes(1);
     if (mistake != "no-ipv4") {
         InternetStackHelper().Install(nodes);
@@ -34,6 +31,6 @@ int main(int argc, char **argv) {
     if (mistake == "no-address") {
         protocol->Core();
     }
-    std::fprintf(stderr, "usage: refuse no-program|no-checksums|no-ipv4|no-clients|twice|no-address\n");
+    std::fprintf(stderr, "usage: refuse no-program|no-ipv4|no-clients|twice|no-address\n");
     return EXIT_SUCCESS;
 }

@@ -278,6 +278,10 @@ impl Dialect for Kernel {
         }
     }
 
+    fn sums(&self) -> &'static str {
+        ""
+    }
+
     fn received_sum(&self, whole: bool, _len: &str) -> String {
         if whole { "core->sum" } else { "carrick_sum_of(p, CARRICK_SEEN, header_len)" }.into()
     }
