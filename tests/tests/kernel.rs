@@ -18,7 +18,7 @@ use carrick_ir::Program;
 use carrick_sim::Scenario;
 use carrick_sim::core::Core;
 use carrick_sim::diff::{Comparison, Pace, diff_cores, diff_engine};
-use carrick_sim::ip::mend_checksum;
+use carrick_sim::ip::{checksum, mend_checksum};
 use carrick_sim::scenario::Engine;
 use carrick_targets::xdp::build;
 use carrick_tests::build::{carrick, root};
@@ -297,6 +297,67 @@ fn queues_go_before_others_there_too() {
         assert_eq!(result.difference, None, "seed {seed}");
         assert!(result.packets > 10, "only {} packets", result.packets);
     }
+}
+
+/// A packet of `long_options.mtp`: a checksum of all of it, or of the header alone, and so many bytes of options before those at
+/// the end.
+fn with_options(whole: bool, before: usize, last: &[u8]) -> Vec<u8> {
+    const PAD: u8 = 1;
+    // An option that no program knows, as long as can be.
+    let unknown = [&[77, 255][..], &[9; 253]].concat();
+    let mut options: Vec<u8> = unknown.iter().copied().cycle().take(before - before % 255).collect();
+    options.resize(before, PAD);
+    options.extend_from_slice(last);
+    let size = (6 + options.len()) as u16;
+    let mut header = [&[2 - u8::from(whole), 3], &size.to_be_bytes()[..], &[0, 0], &options].concat();
+    let payload = b"behind all options";
+    let len = header.len() + payload.len();
+    let [pseudo, protocol] = [[0, 0, 0, 2, 0, 0, 0, 1], [0, 211, (len >> 8) as u8, len as u8, 0, 0, 0, 0]];
+    // The checksum's parts have an even length.
+    let even = [&header[..], if whole { payload } else { &[] }].concat();
+    let sum = if whole { checksum(&[&pseudo, &protocol, &even]) } else { checksum(&[&even]) };
+    header[4..6].copy_from_slice(&sum.to_be_bytes());
+    let total = (20 + len) as u16;
+    let mut packet = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, 211, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1];
+    packet[2..4].copy_from_slice(&total.to_be_bytes());
+    mend_checksum(&mut packet);
+    [&packet[..], &header, payload].concat()
+}
+
+/// What a core makes of a packet: whether it is taken, what leaves, what the program saw, and the counters.
+fn made_of(core: &mut dyn Core, packet: &[u8]) -> impl PartialEq + std::fmt::Debug + use<> {
+    let taken = core.rx_on(0, packet, 0);
+    let (mut sent, mut records) = (Vec::new(), Vec::new());
+    let left = core.tx(&mut sent, 0).then_some(sent);
+    core.take_trace(&mut records);
+    let words = records.into_iter().map(|record| (record.kind, record.number, record.words));
+    (taken, left, words.collect::<Vec<_>>(), core.counters())
+}
+
+/// What a parser sees at once ends with 256 bytes: options are before that, on both sides, and behind, and malformed.
+#[test]
+fn options_are_read_wherever_they_are_in_a_packet() {
+    let program = fits(&root().join("tests/programs/long_options.mtp")).expect("it fits");
+    let Some((objects, _built)) = traced(&program) else { return };
+    let config = Config { address: 1, mtu: 1500, trace: true, ..Config::default() };
+    let mut interpreted = Engine::Interpreter.core(&program, &config, 0).expect("a core");
+    let Some(mut kernel) = loaded(KernelCore::new(&objects, program.clone(), &config, Pace::AtOnce)) else {
+        return;
+    };
+    let (mark, cut) = ([9, 6, 0, 0, 0, 7], [9, 200, 1, 1]);
+    for whole in [true, false] {
+        for before in [0, 186, 192, 244, 245, 249, 250, 251, 255, 256, 600, 1020, 1400] {
+            for last in [&mark[..], &cut] {
+                let packet = with_options(whole, before, last);
+                let [expected, got] =
+                    [&mut *interpreted, &mut kernel as &mut dyn Core].map(|c| made_of(c, &packet));
+                assert_eq!(got, expected, "whole: {whole}, {before} bytes before {last:?}");
+            }
+        }
+    }
+    let seen = [carrick_ir::counter("tx_forwarded"), carrick_ir::counter("bad_options")]
+        .map(|at| kernel.counters()[at]);
+    assert_eq!(seen, [52, 26], "each second one is malformed");
 }
 
 /// Packets of one flow, on each of two processors at once.

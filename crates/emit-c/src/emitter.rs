@@ -205,7 +205,7 @@ pub trait Dialect {
     fn sums(&self) -> &'static str;
 
     /// The sum over a packet that came, or over its header alone.
-    fn received_sum(&self, whole: bool, len: &str) -> String;
+    fn received_sum(&self, e: &Emitter<'_>, bp: &BlueprintDef, whole: bool) -> String;
 
     /// The network header of the packet that came.
     fn network(&self) -> &'static str;

@@ -222,7 +222,7 @@ impl Emitter<'_> {
             let len = packet_len(bp);
             let covered = match (header, payload) {
                 _ if fields.is_some() => sum_of_fields(bp, fields),
-                (true, whole) => self.dialect.received_sum(whole, len),
+                (true, whole) => self.dialect.received_sum(self, bp, whole),
                 (false, true) => format!("{own} + carrick_sum(p + header_len, {len} - header_len)"),
                 (false, false) => own,
             };

@@ -4,7 +4,7 @@
 use carrick_ir::{BlueprintDef, ContextDef, CtxId, EventId, Function, LocalId, OptListDef, Ty};
 
 use crate::Emitter;
-use crate::blueprint::sums_payload;
+use crate::blueprint::{packet_len, sums_payload};
 use crate::emitter::{Blocks, Cursor, Dialect, Packets, Passed, Scratch, Slot, Steps};
 use crate::names::safe;
 
@@ -217,8 +217,8 @@ impl Dialect for Process {
         "!core->checksums_offloaded"
     }
 
-    fn received_sum(&self, whole: bool, len: &str) -> String {
-        format!("carrick_sum(p, {})", if whole { len } else { "header_len" })
+    fn received_sum(&self, _e: &Emitter<'_>, bp: &BlueprintDef, whole: bool) -> String {
+        format!("carrick_sum(p, {})", if whole { packet_len(bp) } else { "header_len" })
     }
 
     fn network(&self) -> &'static str {

@@ -282,8 +282,13 @@ impl Dialect for Kernel {
         ""
     }
 
-    fn received_sum(&self, whole: bool, _len: &str) -> String {
-        if whole { "core->sum" } else { "carrick_sum_of(p, CARRICK_SEEN, header_len)" }.into()
+    fn received_sum(&self, e: &Emitter<'_>, bp: &BlueprintDef, whole: bool) -> String {
+        match whole {
+            true => "core->sum",
+            false if e.is_in_window(bp) => "carrick_sum_of(p, CARRICK_SEEN, header_len)",
+            false => "CARRICK_OWN(sum_at)(core->begin + core->looked, header_len)",
+        }
+        .into()
     }
 
     fn network(&self) -> &'static str {
@@ -358,12 +363,12 @@ impl Dialect for Kernel {
     }
 
     /// Where in the packet the next option is stands in the core, and each option is verified apart: else the verifier
-    /// would follow every choice of options that there can be. Wide ones are each read from the beginning of what is
-    /// seen of the packet, so that lists may be as long as packets.
+    /// would follow every choice of options that there can be. Where a list may be as long as packets, the window moves:
+    /// wide options are each read from its beginning, of others as many as are wholly in it.
     fn options_loop(&self, e: &mut Emitter<'_>, list: &OptListDef) {
         let name = e.options_reader(list);
         e.w.line("core->at = from;");
-        if !e.is_wide(list) {
+        if !e.is_long(list) {
             e.w.open("for (uint32_t turn = 0; turn < CARRICK_SEEN; turn++) {");
             e.w.line("uint32_t at = core->at;");
             e.w.line("if (at >= to)\n    break;");
@@ -374,15 +379,23 @@ impl Dialect for Kernel {
             return e.w.end_with("return true;");
         }
         let look = e.names.own("look");
-        e.w.line("uint32_t begin = core->looked;");
-        e.w.open("for (uint32_t turn = 0; turn < CARRICK_OPTIONS && CARRICK_READ(core->at) < to; turn++) {");
-        e.w.line(format!("(void){look}(core, begin + CARRICK_READ(core->at));"));
-        e.w.line("uint32_t left = to - CARRICK_READ(core->at);");
-        e.w.line(format!("uint32_t octets = {name}_one(core, o, 0, left);"));
-        e.w.line("if (octets > left)\n    return false;");
-        e.w.line("core->at += octets;");
+        let most = if e.is_wide(list) { "0" } else { "CARRICK_SEEN - CARRICK_OPTION_MAX" };
+        e.w.line("const uint32_t begin = core->looked;");
+        e.w.line("bool ended = false;");
+        e.w.open("while (CARRICK_READ(core->at) < to && CARRICK_GOES_ON) {");
+        e.w.line("uint32_t at = CARRICK_READ(core->at), here = begin + at - CARRICK_READ(core->looked);");
+        e.w.open(format!("if (here > {most}) {{"));
+        e.w.line(format!("(void){look}(core, begin + at);"));
+        e.w.line("here = 0;");
+        e.w.close("}");
+        e.w.line(format!("uint32_t octets = {name}_one(core, o, here, to - at);"));
+        e.w.open("if (octets > to - at) {");
+        e.w.line("ended = octets == CARRICK_END_OF_OPTIONS;");
+        e.w.line("break;");
+        e.w.close("}");
+        e.w.line("core->at = at + octets;");
         e.w.close("}");
         e.w.line(format!("(void){look}(core, begin);"));
-        e.w.end_with("return CARRICK_READ(core->at) >= to;");
+        e.w.end_with("return ended || CARRICK_READ(core->at) >= to;");
     }
 }

@@ -54,9 +54,6 @@ impl Emitter<'_> {
         self.w.line("if (payload_len)\n    payload = (uint32_t)CARRICK_FROM_ADDR(h->payload__);");
         if sums_payload(bp) {
             let sum = self.names.own("sum_behind");
-            if self.looks_further() {
-                self.w.line(format!("(void){}(core, 0);", self.names.own("look")));
-            }
             self.w.line(format!(
                 "uint64_t payload_sum = payload_len ? {sum}(core, payload - core->begin) : 0;"
             ));

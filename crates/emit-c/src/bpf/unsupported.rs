@@ -26,7 +26,7 @@ impl Unsupported {
 /// The most events that follow one.
 const WAITING_MAX: u32 = 1024;
 /// Bytes of the longest header.
-const HEADER_MAX: u32 = 256;
+pub(super) const HEADER_MAX: u32 = 256;
 /// Bytes of the longest run of fields that are there together, or not, or move with what is before them.
 const PART_MAX: u32 = 64;
 /// Bytes of the longest option.
@@ -76,7 +76,8 @@ fn blueprint(program: &Program) -> Option<Unsupported> {
         } else if sums(|header, _| !header) {
             "a checksum that does not begin with the header"
         } else if bp.max_header_len > HEADER_MAX {
-            "a header of more than 256 bytes"
+            let what = format!("a header of {} bytes (at most {HEADER_MAX})", bp.max_header_len);
+            return Some(Unsupported::of(&what, &bp.name));
         } else {
             return None;
         };

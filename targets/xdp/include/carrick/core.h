@@ -98,12 +98,28 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(build_routed)(struct CARRICK_OWN(core) * core,
 }
 #endif
 
-#ifdef CARRICK_MIDDLEBOX
-/* The sum of what is behind the first bytes of the packet that came, which are in `in`. All of it was summed. */
+#if CARRICK_READS_FRAMES
+/* The sum of so many bytes of the frame that came, CARRICK_SUMMED at most. */
+CARRICK_GLOBAL_FN uint64_t CARRICK_OWN(sum_of_piece)(uint64_t begin, uint32_t piece) {
+    const struct carrick_arrived *arrived = carrick_arrived_here();
+    CARRICK_GIVEN(arrived && begin < CARRICK_FRAME_MAX && piece <= CARRICK_SUMMED);
+    return carrick_sum_piece(arrived->octets + begin, piece);
+}
+
+/* The sum of all bytes of the frame from `begin` on, `len` of them. */
+CARRICK_GLOBAL_FN uint64_t CARRICK_OWN(sum_at)(uint64_t begin, uint32_t len) {
+    uint64_t sum = 0;
+    for (uint32_t at = 0; at < CARRICK_FRAME_MAX && at < len; at += CARRICK_SUMMED)
+        sum += CARRICK_OWN(sum_of_piece)(begin + at, (uint32_t)carrick_min64(len - at, CARRICK_SUMMED));
+    return sum;
+}
+#endif
+
+#if defined(CARRICK_MIDDLEBOX) && CARRICK_WHOLE_SUM
+/* The sum of what is behind the first bytes of the packet that came. All of it was summed. */
 CARRICK_GLOBAL_FN uint64_t CARRICK_OWN(sum_behind)(struct CARRICK_OWN(core) * core, uint32_t octets) {
-    if (!core || octets > CARRICK_SEEN)
-        return 0;
-    uint64_t less = (uint16_t)~carrick_sum_16(carrick_sum_piece(core->in, octets));
+    CARRICK_GIVEN(core);
+    uint64_t less = (uint16_t)~carrick_sum_16(CARRICK_OWN(sum_at)(core->begin, octets));
     return carrick_sum_join(0, octets, core->sum + less);
 }
 #endif

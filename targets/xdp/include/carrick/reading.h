@@ -16,26 +16,6 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(take)(struct xdp_md *ctx, struct CARRICK_OWN(c
 }
 #endif
 
-#if CARRICK_WHOLE_SUM
-/* Adds up so many bytes of the frame. */
-CARRICK_GLOBAL_FN int CARRICK_OWN(add_up_piece)(struct CARRICK_OWN(core) * core, uint64_t begin, uint32_t piece) {
-    const struct carrick_arrived *arrived = carrick_arrived_here();
-    CARRICK_GIVEN(core && arrived && begin < CARRICK_FRAME_MAX && piece <= CARRICK_SUMMED);
-    core->sum += carrick_sum_piece(arrived->octets + begin, piece);
-    return 0;
-}
-
-/* The sum of all bytes behind the network header. */
-CARRICK_GLOBAL_FN int CARRICK_OWN(add_up)(struct CARRICK_OWN(core) * core) {
-    CARRICK_GIVEN(core);
-    uint32_t len = core->packet.len, begin = core->begin;
-    core->sum = 0;
-    for (uint32_t at = 0; at < CARRICK_FRAME_MAX && at < len; at += CARRICK_SUMMED)
-        (void)CARRICK_OWN(add_up_piece)(core, begin + at, (uint32_t)carrick_min64(len - at, CARRICK_SUMMED));
-    return 0;
-}
-#endif
-
 /* Copies the beginning of what is parsed, which is `packet.len` bytes from `begin` on, to where the parser reads. */
 CARRICK_INLINE int CARRICK_OWN(see)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
 #if CARRICK_LOOKS
@@ -66,7 +46,7 @@ CARRICK_INLINE int CARRICK_OWN(read_payload)(struct xdp_md *ctx, struct CARRICK_
         return -1 - CARRICK_COUNT_IP_LENGTH;
 #endif
 #if CARRICK_WHOLE_SUM
-    (void)CARRICK_OWN(add_up)(core);
+    core->sum = CARRICK_OWN(sum_at)(core->begin, core->packet.len);
 #endif
     return (int)header;
 }

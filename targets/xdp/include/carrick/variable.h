@@ -8,9 +8,6 @@
 
 #define CARRICK_VARINT_MAX 0x3fffffffffffffffu
 
-/* Bytes that the shortest such option takes are two: so many options has a packet at most that are looked at. */
-#define CARRICK_OPTIONS 1024u
-
 struct carrick_eight {
     uint8_t octets[8];
 };

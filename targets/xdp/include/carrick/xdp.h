@@ -44,7 +44,8 @@
 #endif
 
 #define CARRICK_ETHERNET 14u
-/* Bytes of a received packet that a parser sees, behind the network header; headers are shorter. A power of two. */
+/* Bytes of a received packet that a parser sees at once, behind the network header: those of the longest header. Longer
+ * lists of options are read piece by piece. A power of two. */
 #define CARRICK_SEEN 256u
 /* Bytes of the longest header, and of the longest option. */
 #define CARRICK_HEADER_MAX 256u
