@@ -104,11 +104,11 @@ class CarrickCore {
     std::vector<std::function<void()>> m_notify, m_notifying; // in the same way: what runs when the core is at rest
     std::unordered_map<uint64_t, Done> m_open;
     std::unordered_map<uint64_t, Done>::node_type m_spare; // that of the last completion, for its memory
-    uint64_t m_lastToken = 0; // the highest that was chosen here
+    uint64_t m_lastToken = 0;                              // the highest that was chosen here
     std::vector<uint64_t> m_freeTokens;
     uint64_t m_timerAt = UINT64_MAX; // the earliest time for which a timer is planned
     std::shared_ptr<CarrickCore *> m_self = std::make_shared<CarrickCore *>(this); // timers end with it
-    uint64_t m_now = 0; // of the event that the core handles
+    uint64_t m_now = 0;                                                            // of the event that the core handles
     bool m_pumping = false;
     bool m_inEvent = false; // whether the core handles an event of the simulation, so that it will be at rest
 };
