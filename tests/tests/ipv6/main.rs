@@ -207,7 +207,7 @@ fn what_cannot_be_done_over_ipv6_is_said() {
             &["run", saw, "--target", "xdp", "--port", "lo", "--addr", "10.0.0.1/24"],
             "\"10.0.0.1/24\" is no IPv6 address with a prefix; write it like fd00:7::2/64",
         ),
-        (&["diff", saw, "--target", "hw"], "target `hw` does not support this yet: addresses of IPv6"),
+        (&["diff", saw, "--target", "hw"], "target `hw` has no network layer `ipv6`"),
         (&["sim", saw, "--compiled", "--mtu", "576"], "the configuration is outside what the program allows"),
         (&["sim", saw, "--mtu", "576"], "the MTU is outside 1280 to 65535"),
         (&["sim", tcp, "--via", "tests/programs/in_network.mtp"], "the program runs over `ipv4` only"),

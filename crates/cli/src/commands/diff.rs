@@ -56,7 +56,7 @@ struct Found {
 }
 
 pub fn run(args: &DiffArgs, targets: Targets) -> Result<ExitCode, Failure> {
-    let against = targets.named(&args.target)?;
+    let against = targets.named(&args.target)?.cores_alone();
     let program = load_for(&args.source.file, &args.source.features.choice(), Some(&against))?;
     let cores = against.cores(&program, args.verbose)?;
     let between = Between::of(&args.way, &program)?;

@@ -45,9 +45,17 @@ pub struct Against {
     pub(super) target: Option<&'static dyn Target>,
     /// the files of all targets: one of them may support what this one does not
     pub(super) all: Vec<TargetFile>,
+    /// whether the target's applications call the program
+    pub(super) called: bool,
 }
 
 impl Against {
+    /// The same for cores alone, without the target's applications: a comparison makes the calls of any interface.
+    #[must_use]
+    pub fn cores_alone(self) -> Against {
+        Against { called: false, ..self }
+    }
+
     /// Builds a program in a folder; returns a sentence that lists what is there now.
     ///
     /// # Errors
@@ -101,7 +109,7 @@ impl Targets {
 
     /// Checks programs against this target.
     pub fn against(&self, target: &'static dyn Target) -> Against {
-        Against { file: file(target), target: Some(target), all: self.files() }
+        Against { file: file(target), target: Some(target), all: self.files(), called: true }
     }
 
     /// Checks programs against the target with this name, or a target file if the name ends in `.toml`. A file with the name
@@ -117,6 +125,6 @@ impl Targets {
         let text = std::fs::read_to_string(Path::new(name)).map_err(|e| wrong(&e))?;
         let file = TargetFile::parse(&text).map_err(|e| wrong(&e))?;
         let target = self.find(&file.name).ok();
-        Ok(Against { file, target, all: self.files() })
+        Ok(Against { file, target, all: self.files(), called: true })
     }
 }

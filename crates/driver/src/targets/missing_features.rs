@@ -160,8 +160,8 @@ pub fn of(
         (ROLE, &uses.role),
         (REPORTS, &uses.reports),
     ];
-    let mut found: Vec<Diagnostic> =
-        kinds.iter().flat_map(|(kind, used)| lacks(against, kind, used)).collect();
+    let kinds = kinds.iter().filter(|(kind, _)| against.called || kind.code != INTERFACE.code);
+    let mut found: Vec<Diagnostic> = kinds.flat_map(|(kind, used)| lacks(against, kind, used)).collect();
     if !target.limits.is_empty() {
         found.extend(limits::exceeded(target, &Measured::new(program, file, sources)));
     }
