@@ -50,7 +50,12 @@ impl Target for Hw {
         Ok(format!("{}: {}", dir.display(), files.join(", ")))
     }
 
-    fn cores(&self, file: &TargetFile, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+    fn cores(
+        &self,
+        file: &TargetFile,
+        program: &Arc<Program>,
+        _verbose: bool,
+    ) -> Result<Box<dyn Cores>, Failure> {
         cores::of(program, &design(program)?, file.pipeline.as_ref().ok_or_else(no_pipeline)?)
     }
 

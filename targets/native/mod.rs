@@ -39,7 +39,12 @@ impl Target for Native {
         Some(self)
     }
 
-    fn cores(&self, _file: &TargetFile, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+    fn cores(
+        &self,
+        _file: &TargetFile,
+        program: &Arc<Program>,
+        _verbose: bool,
+    ) -> Result<Box<dyn Cores>, Failure> {
         cores::compiled(program)
     }
 }

@@ -42,7 +42,12 @@ impl Target for Ns3 {
         ))
     }
 
-    fn cores(&self, _file: &TargetFile, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+    fn cores(
+        &self,
+        _file: &TargetFile,
+        program: &Arc<Program>,
+        _verbose: bool,
+    ) -> Result<Box<dyn Cores>, Failure> {
         cores::of(program)
     }
 }

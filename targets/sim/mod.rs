@@ -27,7 +27,12 @@ impl Target for Sim {
         Ok(format!("{at}: {name}.c, {name}.h, Makefile, lib{name}.a, lib{name}.so"))
     }
 
-    fn cores(&self, _file: &TargetFile, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+    fn cores(
+        &self,
+        _file: &TargetFile,
+        program: &Arc<Program>,
+        _verbose: bool,
+    ) -> Result<Box<dyn Cores>, Failure> {
         cores::compiled(program)
     }
 }

@@ -47,7 +47,12 @@ impl Target for Xdp {
         Some(self)
     }
 
-    fn cores(&self, _file: &TargetFile, program: &Arc<Program>, verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+    fn cores(
+        &self,
+        _file: &TargetFile,
+        program: &Arc<Program>,
+        verbose: bool,
+    ) -> Result<Box<dyn Cores>, Failure> {
         cores::of(program, verbose)
     }
 }
