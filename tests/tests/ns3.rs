@@ -103,7 +103,7 @@ fn checksums_are_there_when_ns3_has_them(dir: &Path) {
         let mut rest = &capture[24..];
         let mut packets = Vec::new();
         while let Some(len) = rest.get(8..12) {
-            let end = RECORD + u32::from_le_bytes(len.try_into().expect("four")) as usize;
+            let end = RECORD + u32::from_ne_bytes(len.try_into().expect("four")) as usize;
             let mut packet = rest[..end].to_vec();
             rest = &rest[end..];
             let pseudo = sum(&packet[IP + 12..SEGMENT]) + 6 + (end - SEGMENT) as u64;

@@ -127,8 +127,8 @@ impl Emitter<'_> {
         let net = if self.has_net() { self.ip().header_len } else { "0" };
         let crc = format!("{name}_crc(out, {net}, p, header_len, payload_len)");
         self.w.line(match self.dialect.sums() {
-            "" => format!("carrick_crc32_store({place}, {crc});"),
-            sums => format!("carrick_crc32_store({place}, {sums} ? {crc} : 0u);"),
+            None => format!("carrick_crc32_store({place}, {crc});"),
+            Some(sums) => format!("carrick_crc32_store({place}, {sums} ? {crc} : 0u);"),
         });
         if bp.trailer && sums_payload(bp) {
             let trailer = format!("carrick_sum({place}, {})", bp.trailer_len());

@@ -201,8 +201,8 @@ pub trait Dialect {
     /// And what is left for the next extract.
     fn left(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
-    /// The condition under which the core makes and checks the checksums of packets; empty: it always does.
-    fn sums(&self) -> &'static str;
+    /// The condition under which the core makes and checks the checksums of packets; `None`: it always does.
+    fn sums(&self) -> Option<&'static str>;
 
     /// The sum over a packet that came, or over its header alone.
     fn received_sum(&self, e: &Emitter<'_>, bp: &BlueprintDef, whole: bool) -> String;

@@ -240,8 +240,8 @@ impl Emitter<'_> {
     /// In an extract function: refuses a packet whose checksum is wrong.
     pub(crate) fn refuse_damaged(&mut self, wrong: &str) {
         let condition = match self.dialect.sums() {
-            "" => format!("carrick_damaged({wrong})"),
-            sums => format!("{sums} && carrick_damaged({wrong})"),
+            None => format!("carrick_damaged({wrong})"),
+            Some(sums) => format!("{sums} && carrick_damaged({wrong})"),
         };
         self.w.line(format!("if ({condition})"));
         self.w.line(format!("    return {}(core, CARRICK_COUNT_BAD_CHECKSUM);", self.names.own("refuse")));

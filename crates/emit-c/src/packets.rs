@@ -142,10 +142,7 @@ impl Emitter<'_> {
     /// The sum of the payload was made when it was copied; the header's comes last, when its stores are through.
     fn checksums(&mut self, bp: &BlueprintDef) {
         let of_header = self.dialect.packets().header_sum;
-        let when = match self.dialect.sums() {
-            "" => String::new(),
-            sums => format!("if ({sums})\n    "),
-        };
+        let when = self.dialect.sums().map_or_else(String::new, |sums| format!("if ({sums})\n    "));
         for field in &bp.fields {
             let BpFieldKind::Checksum { pseudo, header, payload, fields } = field.kind else { continue };
             let mut sum = match (header, payload) {

@@ -213,8 +213,8 @@ impl Dialect for Process {
         }
     }
 
-    fn sums(&self) -> &'static str {
-        "!core->checksums_offloaded"
+    fn sums(&self) -> Option<&'static str> {
+        Some("!core->checksums_offloaded")
     }
 
     fn received_sum(&self, _e: &Emitter<'_>, bp: &BlueprintDef, whole: bool) -> String {

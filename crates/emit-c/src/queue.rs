@@ -79,7 +79,10 @@ impl Emitter<'_> {
         self.w.line(format!("const uint8_t *ring = {ring}(core, &bp->payload__, &mask);"));
         let read = format!("ring, mask, bp->payload__.offset + {done}, p + header_len, payload_len");
         self.w.line(match summed {
-            true => format!("payload_sum = carrick_ring_read_sum({read}, {});", self.dialect.sums()),
+            true => format!(
+                "payload_sum = carrick_ring_read_sum({read}, {});",
+                self.dialect.sums().unwrap_or("true")
+            ),
             false => format!("carrick_ring_read({read});"),
         });
         self.w.close("}");

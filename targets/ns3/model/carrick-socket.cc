@@ -361,13 +361,13 @@ void CarrickSocket::Later() {
         return;
     }
     m_later = true;
-    Ref();
     const auto tell = [this] {
         Tell();
         Unref();
     };
-    if (!m_protocol->Core().AtRest(tell)) {
-        Unref();
+    if (m_protocol->Core().AtRest(tell)) {
+        Ref();
+    } else {
         Simulator::ScheduleNow(&CarrickSocket::Tell, Ptr<CarrickSocket>(this));
     }
 }

@@ -278,8 +278,8 @@ impl Dialect for Kernel {
         }
     }
 
-    fn sums(&self) -> &'static str {
-        ""
+    fn sums(&self) -> Option<&'static str> {
+        None
     }
 
     fn received_sum(&self, e: &Emitter<'_>, bp: &BlueprintDef, whole: bool) -> String {
