@@ -8,6 +8,7 @@ use std::sync::Arc;
 use carrick_driver::Failure;
 use carrick_driver::built::Built;
 use carrick_driver::targets::{Cores, PipelineSpec};
+use carrick_interp::Config;
 use carrick_ir::Program;
 use carrick_sim::diff::Pace;
 use carrick_sim::interpreted::Interpreted;
@@ -15,10 +16,10 @@ use carrick_sim::scenario::Engine;
 
 use super::dslx::Design;
 use super::handlers::extended;
-use super::verilated::{Calls, Circuit, Wiring, tool};
+use super::verilated::{Calls, Circuit, Events, Wiring, tool};
 
 /// The circuit of one program. What surrounds the chains is the interpreter's: parser, timers, queues and units of data.
-struct Circuits {
+pub struct Circuits {
     calls: Rc<Calls>,
     /// it must stay as long as what is loaded from it
     _tool: Built,
@@ -33,11 +34,30 @@ struct Circuits {
 /// # Errors
 /// As [`tool`].
 pub fn of(program: &Program, design: &Design, spec: &PipelineSpec) -> Result<Box<dyn Cores>, Failure> {
-    let tool = tool(program, design, spec)?;
-    let (extended, sites) = extended(program, design);
-    let wiring = Rc::new(Wiring::new(program, design, sites));
-    let calls = Rc::new(Calls::load(&tool.path)?);
-    Ok(Box::new(Circuits { calls, _tool: tool, wiring, program: Arc::new(extended), broken: Rc::default() }))
+    Ok(Box::new(Circuits::new(program, design, tool(program, design, spec)?)?))
+}
+
+impl Circuits {
+    /// The circuit of a program that this library has.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if it is none of a circuit.
+    pub fn new(program: &Program, design: &Design, tool: Built) -> Result<Circuits, Failure> {
+        let (extended, sites) = extended(program, design);
+        let wiring = Rc::new(Wiring::new(program, design, sites));
+        let calls = Rc::new(Calls::load(&tool.path)?);
+        Ok(Circuits { calls, _tool: tool, wiring, program: Arc::new(extended), broken: Rc::default() })
+    }
+
+    /// A core whose circuit runs as long as a host wants: nothing is compared at the end.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn core(&self, config: &Config) -> Result<Interpreted, String> {
+        let circuit =
+            Circuit::start(self.calls.clone(), self.wiring.clone(), self.broken.clone(), Events::Gone);
+        Interpreted::with_chains(self.program.clone(), config, Box::new(circuit))
+    }
 }
 
 impl Cores for Circuits {
@@ -49,7 +69,7 @@ impl Cores for Circuits {
         let (program, calls) = (self.program.clone(), self.calls.clone());
         let (wiring, broken) = (self.wiring.clone(), self.broken.clone());
         Engine::Made(Rc::new(move |_: &Arc<Program>, config| {
-            let circuit = Circuit::start(calls.clone(), wiring.clone(), broken.clone());
+            let circuit = Circuit::start(calls.clone(), wiring.clone(), broken.clone(), Events::Kept);
             let core = Interpreted::with_chains(program.clone(), config, Box::new(circuit))?;
             Ok(Box::new(core))
         }))

@@ -10,10 +10,15 @@ mod handlers;
 mod header;
 mod pipelines;
 mod registers;
+mod served;
 mod snapshots;
 mod verilated;
 mod xls;
 
+use std::any::Any;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
@@ -24,7 +29,9 @@ use carrick_driver::cc::Tracing;
 use carrick_driver::stack::{CORE, Stack, StackRecords, Telling};
 use carrick_driver::targets::{Cores, Host, PipelineSpec, Run, Target, TargetFile, Unsupported};
 use carrick_ir::Program;
+use signal_hook::consts::{SIGINT, SIGTERM};
 
+use self::served::Service;
 use super::native;
 
 pub use xls::library;
@@ -64,42 +71,74 @@ impl Target for Hw {
     }
 }
 
-/// The native stack, with the circuit as its core.
+/// The native stack. Its core is the circuit, where packets go in and out of it; else the interpreter's, whose chains run in the
+/// circuit.
 impl Host for Hw {
     fn options(&self) -> &'static str {
-        "--port packet:DEV|xdp:DEV|tun:NAME|udp:LOCAL:PEER|unix:LOCAL:PEER (one for each interface), --fault FAULTS, \
-         --pcap FILE, --set PARAM=VALUE, --seed N, --user UID, --spin (the native stack for a program in the network; \
-         Verilator simulates its core)"
+        native::TARGET.host().map_or("", Host::options)
     }
 
     fn run(&self, run: &Run<'_>) -> Result<ExitCode, Failure> {
-        let circuit = compiled(run)?;
-        let host = run.compiling(|| native::host(run.program, Tracing::Off))?;
-        let start = |command: &mut Command| command.env(CORE, &circuit.path).args(run.words).spawn();
-        Ok(Stack::start(host, start)?.wait())
+        let design = design(run.program)?;
+        let host = || run.compiling(|| native::host(run.program, Tracing::Off));
+        if design.packets.is_ok() {
+            let circuit = compiled(run, || core(run.program))?;
+            let start = |command: &mut Command| command.env(CORE, &circuit.path).args(run.words).spawn();
+            return Ok(Stack::start(host()?, start)?.wait());
+        }
+        let (service, ended) = (served(run, design)?, end_of_signals()?);
+        let start = |command: &mut Command| command.envs(service.environment()).args(run.words).spawn();
+        let stack = Stack::start(host()?, start)?;
+        let code = stack.wait_or_end(&ended, || {})?;
+        service.end();
+        Ok(code)
     }
 
-    /// The records are made from snapshots of the circuit.
+    /// The records are made from snapshots of the circuit, or the interpreter's.
     fn run_telling(&self, run: &Run<'_>) -> Result<(Stack, StackRecords), Failure> {
         if run.changes {
             return Err(Failure::Usage(
                 "--set changes no context of a circuit; change it by its registers (`registers.md`)".into(),
             ));
         }
-        let circuit = compiled(run)?;
-        let telling =
-            Telling { program: run.program, args: run.words, core: Some(&circuit.path), changes: false };
         let host = || run.compiling(|| native::host(run.program, Tracing::On));
-        let (mut stack, records) = Stack::start_telling(&telling, host)?;
-        stack.hold(Box::new(circuit));
-        Ok((stack, records))
+        let design = design(run.program)?;
+        let start = |env: &[(&'static str, OsString)], held: Box<dyn Any>| {
+            let telling = Telling { program: run.program, args: run.words, env, changes: false };
+            let (mut stack, records) = Stack::start_telling(&telling, host)?;
+            stack.hold(held);
+            Ok((stack, records))
+        };
+        if design.packets.is_ok() {
+            let circuit = compiled(run, || core(run.program))?;
+            return start(&[(CORE, circuit.path.clone().into())], Box::new(circuit));
+        }
+        let service = served(run, design)?;
+        start(&service.environment(), Box::new(service))
     }
 }
 
-/// The circuit of a program as a core, which is shown to be compiled meanwhile.
-fn compiled(run: &Run<'_>) -> Result<Built, Failure> {
+/// The circuit of a program, which is shown to be compiled meanwhile.
+fn compiled(run: &Run<'_>, circuit: impl FnOnce() -> Result<Built, Failure>) -> Result<Built, Failure> {
     let _busy = (run.busy)("compiling the circuit");
-    core(run.program)
+    circuit()
+}
+
+/// Begins to serve cores whose chains run in the circuit.
+fn served(run: &Run<'_>, design: dslx::Design) -> Result<Service, Failure> {
+    let circuit = compiled(run, || verilated::tool(run.program, &design, &spec()?))?;
+    let library = run.compiling(|| served::library(run.program))?;
+    Service::start(run.program, design, circuit, library)
+}
+
+/// From which there is something to read once this process is told to end.
+fn end_of_signals() -> Result<UnixStream, Failure> {
+    let cannot = |e: io::Error| Failure::Missing(format!("cannot wait for signals: {e}"));
+    let (end, write) = UnixStream::pair().map_err(cannot)?;
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::low_level::pipe::register(signal, write.try_clone().map_err(cannot)?).map_err(cannot)?;
+    }
+    Ok(end)
 }
 
 /// A library with a core of the program for hosts: packets go in and out of its circuit.

@@ -201,7 +201,7 @@ impl Wiring {
 
 /// The functions of a circuit's library.
 pub struct Calls {
-    begin: unsafe extern "C" fn() -> *mut c_void,
+    begin: unsafe extern "C" fn(c_int) -> *mut c_void,
     run: unsafe extern "C" fn(*mut c_void, *const u32, u64, *mut u32) -> c_int,
     end: unsafe extern "C" fn(*mut c_void) -> c_int,
     _library: Library,
@@ -225,6 +225,15 @@ impl Calls {
     }
 }
 
+/// What becomes of the events that a circuit was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Events {
+    /// at the end the circuit is given all again, as fast as it takes them
+    Kept,
+    /// they are forgotten
+    Gone,
+}
+
 /// A circuit that runs, as what runs chains.
 pub struct Circuit {
     wiring: Rc<Wiring>,
@@ -236,9 +245,14 @@ pub struct Circuit {
 
 impl Circuit {
     /// Starts a circuit.
-    pub fn start(calls: Rc<Calls>, wiring: Rc<Wiring>, broken: Rc<RefCell<Option<String>>>) -> Circuit {
+    pub fn start(
+        calls: Rc<Calls>,
+        wiring: Rc<Wiring>,
+        broken: Rc<RefCell<Option<String>>>,
+        events: Events,
+    ) -> Circuit {
         // SAFETY: it needs nothing.
-        let state = unsafe { (calls.begin)() };
+        let state = unsafe { (calls.begin)(c_int::from(events == Events::Kept)) };
         Circuit { wiring, calls, state, broken }
     }
 
@@ -264,7 +278,7 @@ impl std::fmt::Debug for Circuit {
 
 impl Drop for Circuit {
     fn drop(&mut self) {
-        // All events go to the circuit again, as fast as it takes them.
+        // The events that were kept go to the circuit again, as fast as it takes them.
         // SAFETY: the circuit is not used any more.
         if unsafe { (self.calls.end)(self.state) } != 0 {
             let what = "the circuit does something else where events follow each other at once";

@@ -64,7 +64,7 @@ impl Host for Native {
     }
 
     fn run_telling(&self, run: &Run<'_>) -> Result<(Stack, StackRecords), Failure> {
-        let telling = Telling { program: run.program, args: run.words, core: None, changes: run.changes };
+        let telling = Telling { program: run.program, args: run.words, env: &[], changes: run.changes };
         Stack::start_telling(&telling, || run.compiling(|| host(run.program, Tracing::On)))
     }
 }

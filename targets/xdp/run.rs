@@ -187,7 +187,7 @@ pub fn run_telling(run: &Run<'_>) -> Result<(Stack, StackRecords), Failure> {
     let cannot = |e: io::Error| Failure::Missing(format!("cannot hand over descriptors: {e}"));
     let port = inherited(&object).map_err(cannot)?;
     let args: Vec<String> = ["--port".to_owned(), port].into_iter().chain(of_host).collect();
-    let telling = Telling { program: run.program, args: &args, core: None, changes: run.changes };
+    let telling = Telling { program: run.program, args: &args, env: &[], changes: run.changes };
     let (mut stack, records) = Stack::start_telling(&telling, || Ok(host))?;
     stack.hold(Box::new(Attached { link: Some(link), _object: object }));
     Ok((stack, records))

@@ -3,11 +3,11 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::io::{self, BufReader, PipeReader, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,7 +28,7 @@ use crate::built::Built;
 /// How often what is waited for is looked at.
 pub const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
-/// The variable of the environment that names the library with a host's core.
+/// The variable of the environment that names the library with a host's core; without it the host has one.
 pub const CORE: &str = "CARRICK_CORE";
 
 /// What a stack reports of its events.
@@ -70,8 +70,8 @@ pub struct Telling<'a> {
     pub program: &'a Program,
     /// its options
     pub args: &'a [String],
-    /// a library with the core; none: the host has one
-    pub core: Option<&'a Path>,
+    /// what its environment has more
+    pub env: &'a [(&'static str, OsString)],
     /// whether the program takes changes, and the stack the requests for them
     pub changes: bool,
 }
@@ -128,7 +128,7 @@ impl Stack {
         let mut stack = Stack::start(host()?, |command| {
             fcntl_setfd(&writer, FdFlags::empty())?;
             command.arg("--records").arg(format!("/dev/fd/{}", writer.as_raw_fd()));
-            command.envs(telling.core.map(|core| (CORE, core)));
+            command.envs(telling.env.iter().map(|(name, value)| (name, value)));
             if telling.changes {
                 fcntl_setfd(&its, FdFlags::empty())?;
                 command.arg("--changes").arg(its.as_raw_fd().to_string());

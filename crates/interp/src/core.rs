@@ -12,7 +12,7 @@ use crate::counters::*;
 use crate::instr::request_addr;
 use crate::ip;
 use crate::ipv4;
-use crate::layout::{EVENT_ID, TIMER_CELLS, words_of};
+use crate::layout::{CTX_ID, EVENT_ID, TIMER_CELLS, words_of};
 use crate::linked::{CallCode, Linked, Target};
 use crate::machine::Machine;
 use crate::report;
@@ -216,6 +216,20 @@ impl Core {
     /// Open instances over all contexts.
     pub fn open_contexts(&self) -> usize {
         self.machine.instances.iter().map(|i| i.open).sum()
+    }
+
+    /// By what the instance with this handle is found: the parts of its id, an address of IPv6 as two of one name. `None` if
+    /// there is none.
+    pub fn identity(&self, handle: u64) -> Option<Vec<(&str, u64)>> {
+        let (p, at) = (&self.linked, self.machine.instance(handle)?);
+        let id = p.program.contexts[Handle::of(handle)?.ctx].id;
+        let cells = &self.machine.mem[at + CTX_ID as usize..];
+        let parts = &p.program.ids[id.index()].parts;
+        let names = parts.iter().flat_map(|part| {
+            let size = p.layout.size(&part.ty) as usize;
+            std::iter::repeat_n(part.name.as_str(), size)
+        });
+        Some(names.zip(cells.iter().copied()).collect())
     }
 
     /// The program that it runs.

@@ -49,6 +49,11 @@ impl Interpreted {
         let config = at_host(&program, config);
         carrick_interp::Core::debugged(program, &config, number, hook).map(Interpreted)
     }
+
+    /// By what the instance with this handle is found: the parts of its id by name.
+    pub fn identity(&self, handle: u64) -> Option<Vec<(&str, u64)>> {
+        self.0.identity(handle)
+    }
 }
 
 /// The configuration with the address that the host has over the program's network layer.

@@ -195,9 +195,12 @@ Words event_of(const Woken &flow, const Words &around, std::uint64_t time) {
     return words;
 }
 
-// A comparison: a circuit, all that it was given, and the flows that its calendar woke.
+// A comparison: a circuit, the events that it was given if they are kept, and the flows that its calendar woke.
 class Comparison {
   public:
+    explicit Comparison(bool kept) : kept(kept) {
+    }
+
     int run(const std::uint32_t *given, std::uint64_t time, std::uint32_t *became) {
         const Words words(given, given + empty().size());
         now = std::max(now, time);
@@ -226,14 +229,16 @@ class Comparison {
         if (!circuit.run(one))
             return silent;
         std::copy(one[0].became.begin(), one[0].became.end(), became);
-        all.push_back(one[0]);
+        ran = get(one[0].became, ran_at, 1) != 0;
+        if (kept)
+            all.push_back(one[0]);
         return 0;
     }
 
     // Gives the circuit the event of a flow that is awake; whether a timer fires.
     int exchange(const Woken &flow, const Words &around, std::uint64_t time, std::uint32_t *became, bool &fires) {
         const int code = exchange(event_of(flow, around, time), became);
-        fires = code == 0 && get(all.back().became, ran_at, 1) != 0;
+        fires = code == 0 && ran;
         return code;
     }
 
@@ -277,9 +282,12 @@ class Comparison {
     }
 
     Circuit circuit;
+    bool kept;
     std::vector<Event> all;
     std::vector<Woken> woken;
     std::uint64_t now = 0;
+    // whether the last event's chain ran
+    bool ran = false;
 };
 
 // Events of a chain, of these flows.
@@ -346,8 +354,9 @@ int registers_after_events() {
 
 } // namespace
 
-extern "C" Comparison *circuit_begin() {
-    return new Comparison;
+// If events are kept, the circuit gets all of them again at the end.
+extern "C" Comparison *circuit_begin(int kept) {
+    return new Comparison(kept != 0);
 }
 
 // What becomes of an event at a time in nanoseconds. Not 0: why nothing does.

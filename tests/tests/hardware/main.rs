@@ -4,6 +4,7 @@
 mod wire;
 
 use std::cell::RefCell;
+use std::process::Command;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +20,7 @@ use carrick_targets::{ALL, hw};
 use carrick_tests::build::{carrick, host, root};
 use carrick_tests::document::{blocks, replay, run};
 use carrick_tests::middle::{Middle, Place, flood};
-use carrick_tests::net::{lacks, lacks_any};
+use carrick_tests::net::{End, Net, lacks, lacks_any};
 use carrick_tests::pattern;
 use carrick_tests::running::{saying, serve};
 use wire::Both;
@@ -244,17 +245,68 @@ fn snapshots_are_traced(middle: &Middle, url: &str) {
     let _ = get.expect("curl runs").wait();
 }
 
-/// A program whose packets no circuit has is not run: it is said why.
+/// An endpoint whose chains run in a circuit: `carrick run` on our device of a net, with these applications and options.
+fn in_circuit(net: &Net, program: &str, words: &[&str]) -> Command {
+    let mut command = net.command(End::Ours, &carrick().to_string_lossy());
+    command.args(["run", program, "--target", "hw", "--port", &net.port()]);
+    command.args(["--addr", &format!("{}/24", Net::OURS)]).args(words).current_dir(root());
+    command
+}
+
+/// The peer's chains run natively. Packets are lost and exchanged; each message arrives once all the same.
 #[test]
-fn a_circuit_without_packets_does_not_run() {
+fn a_circuit_sends_messages_to_a_native_stack() {
+    const PROGRAM: &str = "protocols/stop-and-wait/stop-and-wait.mtp";
+    if no_tools() {
+        return;
+    }
+    let Some(net) = Net::new() else { return };
+    let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut peer = net.command(End::Peer, &host(PROGRAM).to_string_lossy());
+    peer.args(["--port", &net.port(), "--addr", &format!("{}/24", Net::PEER_STACK)]);
+    peer.args(["--app", &format!("messages:{}:4:64:0", Net::OURS)]);
+    let (peer, from_peer) = saying(&mut peer, "messages: 4 conversations");
+    let app = format!("messages:{}:4:64:200", Net::PEER_STACK);
+    let fault = "loss=2%,reorder=2%,dup=2%,seed=3";
+    let mut ours = in_circuit(&net, PROGRAM, &["--app", &app, "--fault", fault]);
+    let output = ours.output().expect("carrick runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && said.contains("messages: 200 of 64 bytes in "), "{output:?}");
+    assert!(peer.end().success());
+    let counted = |line: &String| Some(line.strip_prefix("rx_packets")?.trim().parse::<u32>().ok()? >= 200);
+    assert!(from_peer.into_iter().any(|line| counted(&line) == Some(true)), "the peer received less");
+    // Events of the circuit are traced. A program that is told to end does so.
+    let mut trace = net.command(End::Ours, &carrick().to_string_lossy());
+    trace.args([
+        "trace", PROGRAM, "--on", "send_req", "--show", "number", "--most", "1", "--target", "hw", "--run",
+    ]);
+    trace.args(["--port", &net.port(), "--addr", &format!("{}/24", Net::OURS), "--app", &app]);
+    let output = trace.current_dir(root()).output().expect("carrick runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains(" stack event send_req "), "{output:?}");
+}
+
+/// The whole of TCP's chains is in a circuit; the client is Linux's.
+#[test]
+fn a_tcp_in_a_circuit_serves_curl() {
+    if no_tools() || lacks("curl") {
+        return;
+    }
+    let Some(net) = Net::new() else { return };
+    let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().expect("a folder");
-    std::os::unix::fs::symlink(root().join("protocols"), folder.path().join("protocols")).expect("writable");
-    let run_it = "carrick run protocols/stop-and-wait/stop-and-wait.mtp --target hw --port loop";
-    let said = run(folder.path(), &format!("{run_it} || test $? = 2"));
-    assert!(
-        said.contains("no packets of this program: packets of a program that is not in the network"),
-        "{said}"
-    );
+    let mut data = vec![0; 200_000];
+    pattern::fill(6, 0, &mut data);
+    std::fs::write(folder.path().join("data"), &data).expect("writable");
+    let app = format!("http:{}", folder.path().display());
+    let mut ours = in_circuit(&net, "protocols/small-tcp/small-tcp.mtp", &["--app", &app]);
+    let (ours, said) = saying(&mut ours, "listening on port 80");
+    let url = format!("http://{}/data", Net::OURS);
+    let got = net.command(End::Peer, "curl").args(["-sS", "--max-time", "60", &url]).output();
+    let got = got.expect("curl runs");
+    assert!(got.stdout == data, "{} bytes: {}", got.stdout.len(), String::from_utf8_lossy(&got.stderr));
+    assert!(ours.end().success());
+    assert!(said.into_iter().any(|line| line.starts_with("rx_packets")));
 }
 
 /// A clock that the stages of a pipeline cannot hold is refused: with the pipeline, its delay and the stages that are enough.
