@@ -7,6 +7,7 @@ use carrick_ir::{ContextDef, Program, Ty, arith};
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
+use crate::layout::folded;
 use crate::names::{Names, doc_comment, safe};
 
 impl Emitter<'_> {
@@ -456,7 +457,7 @@ pub fn header(p: &Program) -> String {
         let _ = writeln!(text, "    return {name}_program.call(core, {index}, &request, now);\n}}\n");
     }
     let _ = writeln!(text, "#endif");
-    text
+    text.lines().flat_map(folded).map(|line| line + "\n").collect()
 }
 
 /// The Makefile: `make lib`, and `make host` where the host's sources are in `host/`.
