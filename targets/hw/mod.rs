@@ -31,9 +31,9 @@ use carrick_driver::targets::{Cores, Host, PipelineSpec, Run, Target, TargetFile
 use carrick_ir::Program;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use self::served::Service;
 use super::native;
 
+pub use served::Service;
 pub use xls::library;
 
 /// The target.
@@ -86,7 +86,7 @@ impl Host for Hw {
             let start = |command: &mut Command| command.env(CORE, &circuit.path).args(run.words).spawn();
             return Ok(Stack::start(host()?, start)?.wait());
         }
-        let (service, ended) = (served(run, design)?, end_of_signals()?);
+        let (service, ended) = (compiled(run, || served(run.program))?, end_of_signals()?);
         let start = |command: &mut Command| command.envs(service.environment()).args(run.words).spawn();
         let stack = Stack::start(host()?, start)?;
         let code = stack.wait_or_end(&ended, || {})?;
@@ -113,22 +113,15 @@ impl Host for Hw {
             let circuit = compiled(run, || core(run.program))?;
             return start(&[(CORE, circuit.path.clone().into())], Box::new(circuit));
         }
-        let service = served(run, design)?;
+        let service = compiled(run, || served(run.program))?;
         start(&service.environment(), Box::new(service))
     }
 }
 
 /// The circuit of a program, which is shown to be compiled meanwhile.
-fn compiled(run: &Run<'_>, circuit: impl FnOnce() -> Result<Built, Failure>) -> Result<Built, Failure> {
+fn compiled<T>(run: &Run<'_>, circuit: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let _busy = (run.busy)("compiling the circuit");
     circuit()
-}
-
-/// Begins to serve cores whose chains run in the circuit.
-fn served(run: &Run<'_>, design: dslx::Design) -> Result<Service, Failure> {
-    let circuit = compiled(run, || verilated::tool(run.program, &design, &spec()?))?;
-    let library = run.compiling(|| served::library(run.program))?;
-    Service::start(run.program, design, circuit, library)
 }
 
 /// From which there is something to read once this process is told to end.
@@ -155,6 +148,16 @@ pub fn core(program: &Program) -> Result<Built, Failure> {
         )));
     }
     verilated::tool(program, &design, &spec()?)
+}
+
+/// Cores of the program whose chains run in its circuit, served over a socket.
+///
+/// # Errors
+/// As [`Target::cores`]; [`Failure::Missing`] without a socket.
+pub fn served(program: &Arc<Program>) -> Result<Service, Failure> {
+    let design = design(program)?;
+    let circuit = verilated::tool(program, &design, &spec()?)?;
+    Service::start(program, design, circuit, served::library(program)?)
 }
 
 fn design(program: &Program) -> Result<dslx::Design, Failure> {

@@ -114,6 +114,11 @@ impl Service {
         [(stack::CORE, self.library.path.clone().into()), (SOCKET, socket.into())]
     }
 
+    /// The library that a host loads.
+    pub fn library(&self) -> &Path {
+        &self.library.path
+    }
+
     /// Waits until the host has ended.
     pub fn end(self) {
         drop(self.socket);
