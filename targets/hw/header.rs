@@ -76,7 +76,7 @@ fn inputs(program: &Program, design: &Design) -> Vec<(Input, u32, u32)> {
 /// What the parts of a result are, for the core that carries out what is not on packets.
 fn results(program: &Program, design: &Design, ports: &Ports) -> String {
     let shapes = Shapes::new(program);
-    let slot = 8 + design.args;
+    let slot = design.slot();
     let drawn = if design.draws() { 8 } else { 0 };
     let chain = |event: EventId| design.chains.iter().position(|(of, _)| *of == event).unwrap_or(0);
     let context = &program.contexts[design.context.index()];
@@ -90,16 +90,19 @@ fn results(program: &Program, design: &Design, ports: &Ports) -> String {
         "\n// The bits of `out_data`, and what the statements that issue instructions do beside packets.\n\
          constexpr unsigned event_bits = {};\nconstexpr unsigned env_bits = {};\n\
          constexpr unsigned slots = {};\nconstexpr unsigned args_bits = {};\nconstexpr unsigned slot_bits = {slot};\n\
+         constexpr unsigned wide_bits = {};\nconstexpr unsigned wide_at = {};\n\
          constexpr unsigned drawn_bits = {drawn};\nconstexpr unsigned drawn_at = {};\n\
          constexpr unsigned full_at = {};\nconstexpr unsigned found_at = {};\n\
          enum class Does {{ nothing, make, end, raise }};\n\
-         struct Site {{\n    Does does;\n    unsigned number;\n}};\n\
+         struct Site {{\n    Does does;\n    unsigned number;\n    bool wide;\n}};\n\
          struct OfEvent {{\n    unsigned chain, bits;\n    bool named;\n}};\n",
         ports.event,
         ports.env,
         design.slots,
         design.args,
-        design.slots * slot + 8 + design.scheduled(),
+        design.wide,
+        design.slots * slot + 8,
+        design.instructions() + design.scheduled(),
         ports.output() - 2,
         ports.output() - 1,
     );
@@ -112,13 +115,13 @@ fn results(program: &Program, design: &Design, ports: &Ports) -> String {
 
 fn does(site: &Site, chain: &dyn Fn(EventId) -> usize) -> String {
     match &site.instr {
-        Instr::NewCtx { .. } => "{Does::make, 0}".into(),
-        Instr::DelCtx { .. } => "{Does::end, 0}".into(),
+        Instr::NewCtx { .. } => "{Does::make, 0, false}".into(),
+        Instr::DelCtx { .. } => "{Does::end, 0, false}".into(),
         Instr::Raise { event } => match site.locals[event.index()].ty {
-            Ty::Event(event) => format!("{{Does::raise, {}}}", chain(event)),
-            _ => "{Does::nothing, 0}".into(),
+            Ty::Event(event) => format!("{{Does::raise, {}, {}}}", chain(event), site.wide),
+            _ => "{Does::nothing, 0, false}".into(),
         },
-        _ => "{Does::nothing, 0}".into(),
+        _ => "{Does::nothing, 0, false}".into(),
     }
 }
 

@@ -55,7 +55,7 @@ pub fn connected(design: &Design, settings: &PipelineSpec, ports: &Ports) -> Str
 
 /// Which bit of a result says whether the chain of a timer ran.
 pub fn ran_at(design: &Design) -> u32 {
-    8 + design.slots * (8 + design.args) + design.scheduled() - 1
+    design.instructions() + design.scheduled() - 1
 }
 
 /// Bytes of the event and of the context in a snapshot.

@@ -16,7 +16,7 @@ use libloading::Library;
 
 use super::bits::Bits;
 use super::circuit::{self, Ports};
-use super::dslx::{Design, Input, Leaf, Shapes, fires};
+use super::dslx::{Design, Input, Leaf, NUMBER_BITS, Shapes, fires};
 use super::handlers::{Handler, Param};
 use super::{pipelines, xls};
 
@@ -62,8 +62,12 @@ pub struct Wiring {
     sites: Vec<Handler>,
     /// of each value of each site: its scalars, its cells, its bits
     values: Vec<Vec<(Vec<Leaf>, u32, u32)>>,
+    /// of each site, whether its values are wide
+    wide_sites: Vec<bool>,
     slots: u32,
     args: u32,
+    wide: u32,
+    wides: u32,
     makes: bool,
     draws: bool,
     /// bits of what the calendar has to do
@@ -95,8 +99,11 @@ impl Wiring {
             headers: design.inputs.iter().filter_map(header).collect(),
             sites,
             values: design.sites.iter().map(|site| site.args.iter().map(value).collect()).collect(),
+            wide_sites: design.sites.iter().map(|site| site.wide).collect(),
             slots: design.slots,
             args: design.args,
+            wide: design.wide,
+            wides: design.wides,
             makes: design.makes,
             draws: design.draws(),
             scheduled: design.scheduled(),
@@ -170,20 +177,34 @@ impl Wiring {
         }
         let drawn = if self.draws { bits.get(8) as u32 } else { 0 };
         bits.skip(self.scheduled);
+        bits.skip(8);
+        let mut wide: Vec<Bits> = (0..self.wides).map(|_| bits.part(self.wide)).collect();
+        wide.reverse();
         let count = bits.get(8) as u32;
+        let slots = (0..self.slots).rev();
         let mut issued: Vec<OutsideInstr> =
-            (0..self.slots).rev().map(|slot| self.instr(&mut bits, slot < count, &instance)).collect();
+            slots.map(|slot| self.instr(bits.part(8 + self.args), &wide, slot < count, &instance)).collect();
         issued.reverse();
         issued.truncate(count as usize);
         let context = given.found.then(|| context[1..].to_vec());
         Ok(ChainOutput { context, drawn, issued })
     }
 
-    fn instr(&self, bits: &mut Bits, there: bool, instance: &[u64]) -> OutsideInstr {
-        let site = bits.get(8) as usize;
+    fn instr(&self, mut slot: Bits, wide: &[Bits], there: bool, instance: &[u64]) -> OutsideInstr {
+        let site = slot.get(8) as usize;
         let site = if there { site.min(self.sites.len() - 1) } else { 0 };
         let (handler, values) = (&self.sites[site], &self.values[site]);
-        bits.skip(self.args - values.iter().map(|(_, _, width)| width).sum::<u32>());
+        let used: u32 = values.iter().map(|(_, _, width)| width).sum();
+        let bits = &mut match self.wide_sites[site] {
+            true => {
+                slot.skip(self.args - NUMBER_BITS);
+                let number = slot.get(NUMBER_BITS) as usize;
+                wide[number.min(wide.len() - 1)].clone()
+            }
+            false => slot,
+        };
+        let width = if self.wide_sites[site] { self.wide } else { self.args };
+        bits.skip(width - used);
         let mut values = values.iter();
         let ids = self.id.len();
         let arg = |param: &Param| match param {

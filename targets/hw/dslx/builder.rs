@@ -42,9 +42,10 @@ impl Emitter<'_> {
     fn made_of(&self, site: &Site) -> Emitted<Option<String>> {
         Ok(Some(match &site.instr {
             Instr::Drop => "Made { kind: DROPPED, ..zero!<Made>() }".into(),
-            Instr::Forward { header: None, .. } => {
-                "Made { kind: UNCHANGED, interface: interface_of(l.args[0 +: u32]), ..zero!<Made>() }".into()
-            }
+            Instr::Forward { header: None, .. } => format!(
+                "Made {{ kind: UNCHANGED, interface: interface_of(l.{}[0 +: u32]), ..zero!<Made>() }}",
+                site.place()
+            ),
             Instr::Forward { .. } => self.written_by(site, false),
             Instr::PktGen { rules, queue: None, sent: None, .. } if rules.is_empty() => {
                 self.written_by(site, true)
@@ -65,7 +66,8 @@ impl Emitter<'_> {
         let width = self.shapes.width(&Ty::Blueprint(bp));
         let name = variable(&self.program.blueprints[bp.index()].name);
         let alone = "Leaving { payload: u16:0, payload_sum: u16:0, ..l }";
-        let bp = format!("let bp = unflat_{name}(l.args[0 +: uN[{width}]]);");
+        let args = format!("l.{}", site.place());
+        let bp = format!("let bp = unflat_{name}({args}[0 +: uN[{width}]]);");
         if new {
             let interface = self.interface_field();
             return format!("{bp}\n        write_{name}(bp, {interface}, HEADER, {alone})");
@@ -74,8 +76,8 @@ impl Emitter<'_> {
         let len = self.shapes.width(&Ty::Addr);
         format!(
             "{bp}\n        \
-             let (kind, l) = if l.args[{len} +: u64] == u64:0 {{ (REPLACED, {alone}) }} else {{ (REWRITTEN, l) }};\n        \
-             write_{name}(bp, interface_of(l.args[{width} +: u32]), kind, l)"
+             let (kind, l) = if {args}[{len} +: u64] == u64:0 {{ (REPLACED, {alone}) }} else {{ (REWRITTEN, l) }};\n        \
+             write_{name}(bp, interface_of({args}[{width} +: u32]), kind, l)"
         )
     }
 

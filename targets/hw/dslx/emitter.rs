@@ -63,13 +63,25 @@ pub struct Site {
     pub loc: Loc,
     /// the types of the values that it sends out, from the most significant bits on
     pub args: Vec<Ty>,
+    /// how many bits they are, and whether a slot has no space for them
+    pub bits: u32,
+    pub wide: bool,
     /// the types of the function's locals where it stands, by which operands are named
     pub locals: Vec<carrick_ir::Local>,
+}
+
+impl Site {
+    /// The field with its operands, in DSLX.
+    pub fn place(&self) -> &'static str {
+        if self.wide { "wide" } else { "args" }
+    }
 }
 
 /// The emitter of one program.
 pub struct Emitter<'p> {
     pub program: &'p Program,
+    /// of operands in a slot, at most
+    pub slot_bits: u32,
     pub shapes: Shapes<'p>,
     pub effects: Vec<Effects>,
     /// types that are declared, and their declarations in order
@@ -91,9 +103,10 @@ pub struct Emitter<'p> {
 }
 
 impl<'p> Emitter<'p> {
-    pub fn new(program: &'p Program) -> Self {
+    pub fn new(program: &'p Program, slot_bits: u32) -> Self {
         Emitter {
             program,
+            slot_bits,
             shapes: Shapes::new(program),
             effects: Effects::of(program),
             declared: BTreeSet::new(),

@@ -20,11 +20,14 @@ impl Emitter<'_> {
         }
         let site = self.sites.len();
         let (types, values) = self.operands(instr, loc, body)?;
+        let bits = self.width(&types);
+        let wide = bits > self.slot_bits;
+        let (issue, space) = if wide { ("issue_wide", "WIDE") } else { ("issue", "ARGS") };
         let args = match values.as_slice() {
-            [] => "uN[ARGS]:0".to_owned(),
-            all => format!("({}) as uN[ARGS]", all.join(" ++ ")),
+            [] => format!("uN[{space}]:0"),
+            all => format!("({}) as uN[{space}]", all.join(" ++ ")),
         };
-        body.line_of(loc, &format!("let io = issue(io, u8:{site}, {args});"));
+        body.line_of(loc, &format!("let io = {issue}(io, u8:{site}, {args});"));
         match instr {
             Instr::TimerStart { timer, which, after, .. } => {
                 self.time(*timer, which.as_ref(), Some((after, false)), loc, body)?;
@@ -37,7 +40,7 @@ impl Emitter<'_> {
         }
         body.issued = true;
         let locals = body.function.locals.clone();
-        self.sites.push(Site { instr: instr.clone(), loc, args: types, locals });
+        self.sites.push(Site { instr: instr.clone(), loc, args: types, bits, wide, locals });
         Ok(())
     }
 

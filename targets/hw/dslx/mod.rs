@@ -25,7 +25,7 @@ mod types;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use carrick_ir::bounds::costs;
+use carrick_ir::bounds::{costs, issues};
 use carrick_ir::{
     Block, Chain, CtxId, EventId, FuncId, Function, Instr, Loc, Local, LocalId, NetLayer, Program, Stmt,
     StmtKind, Ty, walk,
@@ -37,6 +37,9 @@ pub use emitter::{Input, Site};
 pub use packets::Packets;
 pub use shape::{Leaf, PartTy, Shapes, parts};
 pub use timers::{TIMER_BITS, WOKEN_BITS, event_bits, fires};
+
+/// Bits of the number of wide operands.
+pub const NUMBER_BITS: u32 = 8;
 
 /// A program as DSLX, and what those need to know who connect it.
 pub struct Design {
@@ -53,6 +56,9 @@ pub struct Design {
     pub args: u32,
     /// instructions that one run of a chain issues at most
     pub slots: u32,
+    /// bits of the operands that no slot has space for, and how often one run of a chain issues such at most
+    pub wide: u32,
+    pub wides: u32,
     /// the program makes instances of the context
     pub makes: bool,
     /// of each chain, whether it runs while no other event is under way
@@ -63,6 +69,18 @@ pub struct Design {
     pub packets: Emitted<Packets>,
 }
 
+impl Design {
+    /// Bits of a slot: the number of its statement, and operands.
+    pub fn slot(&self) -> u32 {
+        8 + self.args
+    }
+
+    /// Bits of all slots with their count, and of wide operands with theirs.
+    pub fn instructions(&self) -> u32 {
+        self.slots * self.slot() + 8 + self.wides * self.wide + NUMBER_BITS
+    }
+}
+
 /// Writes a program in DSLX.
 ///
 /// # Errors
@@ -71,12 +89,47 @@ pub fn emit(program: &Program) -> Emitted<Design> {
     if program.net_header.layer == NetLayer::Ipv6 {
         return unsupported("addresses of IPv6", Loc::default());
     }
-    let whole = Packets::of(program).and_then(|packets| written(program, Ok(packets)));
-    whole.or_else(|why| written(program, Err(why)))
+    let whole = Packets::of(program).and_then(|packets| narrowest(program, Ok(packets)));
+    whole.or_else(|why| narrowest(program, Err(why)))
 }
 
-fn written(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
-    let mut emitter = Emitter::new(program);
+/// Writes a program so that what a chain issues has the fewest bits: operands of so many bits have space in each slot, and there
+/// are places for the others.
+fn narrowest(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
+    let all = written(program, packets.clone(), u32::MAX)?;
+    let widths: BTreeSet<u32> = all.sites.iter().map(|site| site.bits).collect();
+    let best = widths.into_iter().min_by_key(|bits| {
+        let Instructions { args, wide, wides } = instructions(program, &all.sites, all.slots, *bits);
+        all.slots * args + wides * wide
+    });
+    match best {
+        Some(bits) if bits < all.args => written(program, packets, bits),
+        _ => Ok(all),
+    }
+}
+
+/// How wide what a chain issues is.
+struct Instructions {
+    args: u32,
+    wide: u32,
+    wides: u32,
+}
+
+/// The same where slots have space for operands of so many bits.
+fn instructions(program: &Program, sites: &[Site], slots: u32, slot_bits: u32) -> Instructions {
+    let (wide, others): (Vec<&Site>, Vec<&Site>) = sites.iter().partition(|site| site.bits > slot_bits);
+    let widest = |sites: &[&Site]| sites.iter().map(|site| site.bits).max().unwrap_or(0);
+    let at: BTreeSet<Loc> = wide.iter().map(|site| site.loc).collect();
+    let is_wide = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Instr(_)) && at.contains(&stmt.loc);
+    Instructions {
+        args: widest(&others).max(NUMBER_BITS),
+        wide: widest(&wide).max(1),
+        wides: issues(program, &is_wide).into_iter().max().unwrap_or(0).clamp(1, slots),
+    }
+}
+
+fn written(program: &Program, packets: Emitted<Packets>, slot_bits: u32) -> Emitted<Design> {
+    let mut emitter = Emitter::new(program, slot_bits);
     let context = only_context(program)?;
     let timers = timers::timers(program).len() as u32;
     if timers > 0 {
@@ -102,7 +155,7 @@ fn written(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
     }
     let context_type = emitter.ty(&Ty::Context(context));
     let slots = costs(program).1.iter().map(|cost| cost.instructions).max().unwrap_or(0).max(1);
-    let args = emitter.sites.iter().map(|site| emitter.width(&site.args)).max().unwrap_or(0).max(1);
+    let Instructions { args, wide, wides } = instructions(program, &emitter.sites, slots, slot_bits);
     let randoms = most(program, &|stmt| matches!(stmt.kind, StmtKind::Random { .. }));
     if randoms > 0 {
         emitter.inputs.insert(Input::Random(randoms));
@@ -115,7 +168,7 @@ fn written(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
     let mut text = format!(
         "// The chains of {}: each is a pure function of event, context and environment.\n\
          // Made by carrick; the comments name the lines of the program.\n\n\
-         const ARGS = u32:{args};\nconst SLOTS = u32:{slots};\n\n{}{env}",
+         const ARGS = u32:{args};\nconst SLOTS = u32:{slots};\nconst WIDE = u32:{wide};\nconst WIDES = u32:{wides};\n\n{}{env}",
         program.name, emitter.types
     );
     text.push_str(&issued(makes.then_some(context_type.as_str()), randoms > 0, timers));
@@ -136,6 +189,8 @@ fn written(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
         sites: emitter.sites,
         args,
         slots,
+        wide,
+        wides,
         makes,
         alone,
         timers,
@@ -156,12 +211,16 @@ fn issued(context: Option<&str>, draws: bool, timers: u32) -> String {
         ),
     };
     format!(
-        "{count}// An instruction: the number of the statement that issued it, and its operands.\n\
+        "{count}// An instruction: the number of the statement that issued it, and its operands; or which of the wide ones they are.\n\
          pub struct Slot {{\n    site: u8,\n    args: uN[ARGS],\n}}\n\n\
          // What a chain has issued so far: whether it has stopped, whether its context ends, a new instance, the instructions.\n\
-         pub struct Issued {{\n{timed}    stop: u1,\n    gone: u1,\n{instance}{drawn}{scheduled}    count: u8,\n    slots: Slot[SLOTS],\n}}\n\n\
+         pub struct Issued {{\n{timed}    stop: u1,\n    gone: u1,\n{instance}{drawn}{scheduled}    used: u8,\n    wide: uN[WIDE][WIDES],\n    count: u8,\n    slots: Slot[SLOTS],\n}}\n\n\
          fn issue(io: Issued, site: u8, args: uN[ARGS]) -> Issued {{\n    \
-         Issued {{ count: io.count + u8:1, slots: update(io.slots, io.count, Slot {{ site: site, args: args }}), ..io }}\n}}\n\n"
+         Issued {{ count: io.count + u8:1, slots: update(io.slots, io.count, Slot {{ site: site, args: args }}), ..io }}\n}}\n\n\
+         // The same, with operands for which a slot has no space.\n\
+         fn issue_wide(io: Issued, site: u8, args: uN[WIDE]) -> Issued {{\n    \
+         let wide = update(io.wide, io.used, args);\n    \
+         issue(Issued {{ used: io.used + u8:1, wide: wide, ..io }}, site, io.used as uN[ARGS])\n}}\n\n"
     )
 }
 

@@ -31,11 +31,12 @@ impl Emitter<'_> {
             let Some((event, width)) = self.raised(site) else { continue };
             let Some(chain) = chains.iter().position(|(of, _)| *of == event) else { continue };
             let named = program.events[event.index()].id == Some(id_ty);
+            let args = site.place();
             let flow =
-                if named { format!("args[{} +: uN[{id}]]", width - id) } else { format!("uN[{id}]:0") };
+                if named { format!("{args}[{} +: uN[{id}]]", width - id) } else { format!("uN[{id}]:0") };
             let _ = writeln!(
                 arms,
-                "        u8:{n} => (u8:{chain}, u1:{}, {flow}, args[0 +: uN[{width}]] as uN[{event_bits}]),",
+                "        u8:{n} => (u8:{chain}, u1:{}, {flow}, {args}[0 +: uN[{width}]] as uN[{event_bits}]),",
                 u32::from(named)
             );
         }
@@ -57,7 +58,7 @@ impl Emitter<'_> {
              let ip = ipv4(p);\n    let net = {net_ty} {{ {} }};\n    \
              let (why, header, len) = read_{name}(p, ip);\n    \
              let env = Env {{ header_{}: header, ..env }};\n    \
-             let io = {parse}(env, zero!<Issued>(), u64:0, net);\n    let args = io.slots[u32:0].args;\n    \
+             let io = {parse}(env, zero!<Issued>(), u64:0, net);\n    let args = io.slots[u32:0].args;\n    let wide = io.wide[u32:0];\n    \
              let (chain, named, id, event) = match io.slots[u32:0].site {{\n{arms}        \
              _ => (u8:0, u1:0, uN[{id}]:0, uN[{event_bits}]:0),\n    }};\n    \
              let why = if ip.verdict != EVENT {{ ip.why }} else if why != FINE {{ why }} else if io.count == u8:0 {{ UNPARSED }} \

@@ -30,15 +30,15 @@ module passing #(
 
     logic event_valid, event_ready, result_valid, result_ready;
     logic [Input-1:0] event_data;
-    logic [39:0] result_data;
+    logic [47:0] result_data;
     logic parse_valid, parsed_valid, build_valid, built_valid;
     logic [8*Octets+40-1:0] parse_data;
     logic [83+24-1:0] parsed_data;
-    logic [63:0] build_data;
+    logic [71:0] build_data;
     logic [28+8*Made-1:0] built_data;
     logic looked_valid, in_ready, out_valid;
     logic [1:0] looked_verdict;
-    logic [7:0] looked_why, interface_, what, site, args;
+    logic [7:0] looked_why, interface_, what, site, args, wide;
     logic [15:0] len, sum, identification, payload, payload_sum;
     logic [8*Octets-1:0] octets;
     logic [31:0] unused_dropped;
@@ -53,7 +53,9 @@ module passing #(
         .ENV(8),
         .ARGS(8),
         .SLOTS(2),
-        .OUTPUT(40),
+        .WIDE(8),
+        .WIDES(1),
+        .OUTPUT(48),
         .WINDOW(Octets),
         .LONGEST(Made)
     ) packets (
@@ -66,7 +68,7 @@ module passing #(
     );
 
     assign {octets, len, sum, interface_} = parse_data;
-    assign {site, args, identification, payload, payload_sum} = build_data;
+    assign {site, args, wide, identification, payload, payload_sum} = build_data;
     always_ff @(posedge clk) begin
         parsed_valid <= parse_valid && !rst;
         parsed_data  <= {octets[8*Octets-7-:2], 8'd255, 8'd0, 1'b1, 8'd0, octets[8*Octets-9-:8], 8'd0, len, 16'd4, len - 16'd4, sum};
@@ -90,16 +92,16 @@ module passing #(
     );
     always_comb
         case (what)
-            8'd0: result_data = {8'd0, 32'd0};
-            8'd1: result_data = {8'd1, 16'd0, 16'h0400};
-            8'd2: result_data = {8'd1, 16'd0, 16'h0200};
-            8'd3: result_data = {8'd1, 16'd0, 16'h0300};
-            8'd4: result_data = {8'd2, 16'h0100, 16'h0100};
-            8'd5: result_data = {8'd2, 16'h0300, 16'h0500};
-            default: result_data = {8'd1, 16'd0, 16'h0a00};
+            8'd0: result_data = {16'd0, 32'd0};
+            8'd1: result_data = {16'd1, 16'd0, 16'h0400};
+            8'd2: result_data = {16'd1, 16'd0, 16'h0200};
+            8'd3: result_data = {16'd1, 16'd0, 16'h0300};
+            8'd4: result_data = {16'd2, 16'h0100, 16'h0100};
+            8'd5: result_data = {16'd2, 16'h0300, 16'h0500};
+            default: result_data = {16'd1, 16'd0, 16'h0a00};
         endcase
 
     logic unused;
     assign unused = &{1'b0, unused_dropped, looked_valid, looked_verdict, looked_why, in_ready, out_valid, event_data, interface_,
-                      octets, args, site};
+                      octets, args, site, wide};
 endmodule

@@ -274,7 +274,8 @@ class Core {
                 break;
             case Does::raise:
                 raised.emplace_back(site.number, row(event_bits));
-                copy(raised.back().second, 0, result, at, of_events[site.number].bits);
+                copy(raised.back().second, 0, result, site.wide ? wide_at + wide_bits * get(result, at, 8) : at,
+                     of_events[site.number].bits);
                 break;
             }
         }

@@ -7,6 +7,9 @@ module packet_out #(
     parameter int STORE_BITS = 11,
     parameter int ARGS = 64,
     parameter int SLOTS = 4,
+    // operands for which a slot has no space: it has their number
+    parameter int WIDE = 64,
+    parameter int WIDES = 1,
     // bytes of the longest header that is made
     parameter int LONGEST = 56
 ) (
@@ -30,10 +33,11 @@ module packet_out #(
     input  logic                         result_packet,
     input  logic [7:0]                   result_count,
     input  logic [SLOTS*(8+ARGS)-1:0]    result_slots,
+    input  logic [WIDES*WIDE-1:0]        result_wide,
     output logic                         result_ready,
     // to the builder, and from it
     output logic                         build_valid,
-    output logic [8+ARGS+48-1:0]         build_data,
+    output logic [8+ARGS+WIDE+48-1:0]    build_data,
     input  logic                         built_valid,
     input  logic [28+8*LONGEST-1:0]      built_data,
     // the store
@@ -68,6 +72,8 @@ module packet_out #(
     logic replaces, decides, gone, has_packet, of_result, bad, fits, sends, whole, in_valid, in_ready, in_last;
     logic made, tried;
     logic [7:0] slot, interface_;
+    logic [8+ARGS-1:0] instruction;
+    logic [WIDE-1:0] wide;
     logic [2:0] kind;
     logic [15:0] identification, len, head_left, at, left;
     logic [8*LONGEST-1:0] octets, head;
@@ -97,7 +103,12 @@ module packet_out #(
     end
 
     assign build_valid = state == Slot && slot != result_count;
-    assign build_data = {result_slots[slot*(8+ARGS)+:8+ARGS], identification, meta_payload, meta_sum};
+    assign instruction = result_slots[slot*(8+ARGS)+:8+ARGS];
+    always_comb begin
+        wide = '0;
+        for (int n = 0; n < WIDES; n++) if (instruction[7:0] == 8'(n)) wide = result_wide[n*WIDE+:WIDE];
+    end
+    assign build_data = {instruction, wide, identification, meta_payload, meta_sum};
     assign whole = state == Finish && has_packet && !gone && meta_total <= mtu;
     // A packet without an event has no result.
     assign result_ready = state == Finish && !whole && of_result;

@@ -15,6 +15,8 @@ module packets #(
     parameter int ENV = 64,
     parameter int ARGS = 64,
     parameter int SLOTS = 4,
+    parameter int WIDE = 64,
+    parameter int WIDES = 1,
     parameter int OUTPUT = 600,
     parameter int WINDOW = 120,
     parameter int LONGEST = 56
@@ -66,7 +68,7 @@ module packets #(
     input  logic                            parsed_valid,
     input  logic [83+ID+EVENT+ENV-1:0]      parsed_data,
     output logic                            build_valid,
-    output logic [8+ARGS+48-1:0]            build_data,
+    output logic [8+ARGS+WIDE+48-1:0]       build_data,
     input  logic                            built_valid,
     input  logic [28+8*LONGEST-1:0]         built_data
 );
@@ -209,12 +211,15 @@ module packets #(
         .STORE_BITS(STORE_BITS),
         .ARGS(ARGS),
         .SLOTS(SLOTS),
+        .WIDE(WIDE),
+        .WIDES(WIDES),
         .LONGEST(LONGEST)
     ) packet_out (
         .result_valid(result_valid && order_valid && carries),
         .result_packet(of_packet),
         .result_count(result_data[SLOTS*(8+ARGS)+:8]),
         .result_slots(result_data[SLOTS*(8+ARGS)-1:0]),
+        .result_wide(result_data[SLOTS*(8+ARGS)+8+:WIDES*WIDE]),
         .result_ready(carried),
         .*
     );

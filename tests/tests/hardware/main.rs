@@ -319,8 +319,8 @@ fn a_clock_that_is_too_fast_is_refused() {
     let build = |stages: &str, model: &str, status: i32| {
         let own = ALL.find("hw").expect("there is one").file();
         let model = format!("delay_model = \"{model}\"\nclock_mhz = 500");
-        let file = own.replace("delay_model = \"unit\"", &model);
-        let file = file.replace("stages = 4", &format!("stages = {stages}"));
+        let file = own.replace("delay_model = \"sky130\"", &model);
+        let file = file.replace("stages = 8", &format!("stages = {stages}"));
         std::fs::write(folder.path().join("fast.toml"), file).expect("writable");
         let program = root().join("tests/tests/hardware/untimed.mtp");
         let line = format!("carrick build {} --target fast.toml -o out", program.display());
