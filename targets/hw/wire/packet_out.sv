@@ -103,9 +103,9 @@ module packet_out #(
     end
 
     assign build_valid = state == Slot && slot != result_count;
-    assign instruction = result_slots[slot*(8+ARGS)+:8+ARGS];
     always_comb begin
-        wide = '0;
+        {instruction, wide} = '0;
+        for (int n = 0; n < SLOTS; n++) if (slot == 8'(n)) instruction = result_slots[n*(8+ARGS)+:8+ARGS];
         for (int n = 0; n < WIDES; n++) if (instruction[7:0] == 8'(n)) wide = result_wide[n*WIDE+:WIDE];
     end
     assign build_data = {instruction, wide, identification, meta_payload, meta_sum};
