@@ -18,11 +18,17 @@ use super::dslx::Design;
 use super::handlers::extended;
 use super::verilated::{Calls, Circuit, Events, Wiring, tool};
 
-/// The circuit of one program. What surrounds the chains is the interpreter's: parser, timers, queues and units of data.
+/// The circuit of one program.
 pub struct Circuits {
-    calls: Rc<Calls>,
+    made: Made,
     /// it must stay as long as what is loaded from it
     _tool: Built,
+}
+
+/// What cores are made of. What surrounds the chains is the interpreter's: parser, timers, queues and units of data.
+#[derive(Clone)]
+struct Made {
+    calls: Rc<Calls>,
     wiring: Rc<Wiring>,
     /// with the functions that carry out what the circuit issues
     program: Arc<Program>,
@@ -46,7 +52,8 @@ impl Circuits {
         let (extended, sites) = extended(program, design);
         let wiring = Rc::new(Wiring::new(program, design, sites));
         let calls = Rc::new(Calls::load(&tool.path)?);
-        Ok(Circuits { calls, _tool: tool, wiring, program: Arc::new(extended), broken: Rc::default() })
+        let made = Made { calls, wiring, program: Arc::new(extended), broken: Rc::default() };
+        Ok(Circuits { made, _tool: tool })
     }
 
     /// A core whose circuit runs as long as a host wants: nothing is compared at the end.
@@ -54,8 +61,13 @@ impl Circuits {
     /// # Errors
     /// What is wrong with the configuration.
     pub fn core(&self, config: &Config) -> Result<Interpreted, String> {
-        let circuit =
-            Circuit::start(self.calls.clone(), self.wiring.clone(), self.broken.clone(), Events::Gone);
+        self.made.core(config, Events::Gone)
+    }
+}
+
+impl Made {
+    fn core(&self, config: &Config, events: Events) -> Result<Interpreted, String> {
+        let circuit = Circuit::start(self.calls.clone(), self.wiring.clone(), self.broken.clone(), events);
         Interpreted::with_chains(self.program.clone(), config, Box::new(circuit))
     }
 }
@@ -66,16 +78,11 @@ impl Cores for Circuits {
     }
 
     fn engine(&self, _pace: Pace) -> Engine {
-        let (program, calls) = (self.program.clone(), self.calls.clone());
-        let (wiring, broken) = (self.wiring.clone(), self.broken.clone());
-        Engine::Made(Rc::new(move |_: &Arc<Program>, config| {
-            let circuit = Circuit::start(calls.clone(), wiring.clone(), broken.clone(), Events::Kept);
-            let core = Interpreted::with_chains(program.clone(), config, Box::new(circuit))?;
-            Ok(Box::new(core))
-        }))
+        let made = self.made.clone();
+        Engine::Made(Rc::new(move |_: &Arc<Program>, config| Ok(Box::new(made.core(config, Events::Kept)?))))
     }
 
     fn refusal(&self) -> Option<Failure> {
-        self.broken.take().map(Failure::Failed)
+        self.made.broken.take().map(Failure::Failed)
     }
 }

@@ -82,11 +82,11 @@ impl Host for Hw {
         let design = design(run.program)?;
         let host = || run.compiling(|| native::host(run.program, Tracing::Off));
         if design.packets.is_ok() {
-            let circuit = compiled(run, || core(run.program))?;
+            let circuit = compiled(run, || circuit(run.program, &design))?;
             let start = |command: &mut Command| command.env(CORE, &circuit.path).args(run.words).spawn();
             return Ok(Stack::start(host()?, start)?.wait());
         }
-        let (service, ended) = (compiled(run, || served(run.program))?, end_of_signals()?);
+        let (service, ended) = (compiled(run, || serve(run.program, design))?, end_of_signals()?);
         let start = |command: &mut Command| command.envs(service.environment()).args(run.words).spawn();
         let stack = Stack::start(host()?, start)?;
         let code = stack.wait_or_end(&ended, || {})?;
@@ -110,18 +110,18 @@ impl Host for Hw {
             Ok((stack, records))
         };
         if design.packets.is_ok() {
-            let circuit = compiled(run, || core(run.program))?;
+            let circuit = compiled(run, || circuit(run.program, &design))?;
             return start(&[(CORE, circuit.path.clone().into())], Box::new(circuit));
         }
-        let service = compiled(run, || served(run.program))?;
+        let service = compiled(run, || serve(run.program, design))?;
         start(&service.environment(), Box::new(service))
     }
 }
 
-/// The circuit of a program, which is shown to be compiled meanwhile.
-fn compiled<T>(run: &Run<'_>, circuit: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+/// What the circuit of a program is part of, which is shown to be compiled meanwhile.
+fn compiled<T>(run: &Run<'_>, made: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let _busy = (run.busy)("compiling the circuit");
-    circuit()
+    made()
 }
 
 /// From which there is something to read once this process is told to end.
@@ -147,7 +147,7 @@ pub fn core(program: &Program) -> Result<Built, Failure> {
             unsupported.loc.line, unsupported.loc.col, unsupported.what
         )));
     }
-    verilated::tool(program, &design, &spec()?)
+    circuit(program, &design)
 }
 
 /// Cores of the program whose chains run in its circuit, served over a socket.
@@ -155,9 +155,16 @@ pub fn core(program: &Program) -> Result<Built, Failure> {
 /// # Errors
 /// As [`Target::cores`]; [`Failure::Missing`] without a socket.
 pub fn served(program: &Arc<Program>) -> Result<Service, Failure> {
-    let design = design(program)?;
-    let circuit = verilated::tool(program, &design, &spec()?)?;
-    Service::start(program, design, circuit, served::library(program)?)
+    serve(program, design(program)?)
+}
+
+fn serve(program: &Arc<Program>, design: dslx::Design) -> Result<Service, Failure> {
+    let circuit = circuit(program, &design)?;
+    Service::start(program, design, circuit)
+}
+
+fn circuit(program: &Program, design: &dslx::Design) -> Result<Built, Failure> {
+    verilated::tool(program, design, &spec()?)
 }
 
 fn design(program: &Program) -> Result<dslx::Design, Failure> {

@@ -31,8 +31,9 @@ const LIBRARY: &str = "served.so";
 const CORE: &str = include_str!("served/core.c");
 /// Words of a request, before its bytes.
 const CALL_WORDS: usize = 20;
-/// Arguments of a request at most.
+/// Arguments of a request at most, and parts of an identity (`CARRICK_ID_PARTS`).
 const ARGS: usize = 16;
+const ID_PARTS: usize = 16;
 
 /// What a host asks for: the numbers of `enum what` in core.c.
 const MAKE: u32 = 0;
@@ -51,7 +52,7 @@ const IDENTIFY: u32 = 10;
 ///
 /// # Errors
 /// Those of compiling it.
-pub fn library(program: &Program) -> Result<Built, Failure> {
+fn library(program: &Program) -> Result<Built, Failure> {
     let files = |dir: &Path| {
         build::write_core(program, dir)?;
         build::write(&dir.join("served.c"), CORE.as_bytes())
@@ -81,16 +82,12 @@ pub struct Service {
 }
 
 impl Service {
-    /// Begins to serve cores of a program with this circuit to a host that loads this library.
+    /// Begins to serve cores of a program with this circuit to a host that loads its library.
     ///
     /// # Errors
-    /// [`Failure::Missing`] without a socket.
-    pub fn start(
-        program: &Arc<Program>,
-        design: Design,
-        circuit: Built,
-        library: Built,
-    ) -> Result<Service, Failure> {
+    /// Those of compiling the library; [`Failure::Missing`] without a socket.
+    pub fn start(program: &Arc<Program>, design: Design, circuit: Built) -> Result<Service, Failure> {
+        let library = library(program)?;
         let cannot = |e: io::Error| Failure::Missing(format!("cannot make a pair of sockets: {e}"));
         let (own, socket) = UnixStream::pair().map_err(cannot)?;
         fcntl_setfd(&socket, FdFlags::empty()).map_err(|e| cannot(e.into()))?;
@@ -314,7 +311,7 @@ fn completion(core: &mut Interpreted) -> Answer {
 /// The parts of an identity, and then their names.
 fn identity(core: &Interpreted, handle: u64) -> Answer {
     let Some(parts) = core.identity(handle) else { return Answer::of(-1) };
-    let parts = &parts[..parts.len().min(ARGS)];
+    let parts = &parts[..parts.len().min(ID_PARTS)];
     let mut answer = Answer::of(parts.len() as i64);
     let mut names = String::new();
     for (name, value) in parts {

@@ -176,8 +176,7 @@ impl Wiring {
             instance = bits.get_value(&self.context, self.context_cells);
         }
         let drawn = if self.draws { bits.get(8) as u32 } else { 0 };
-        bits.skip(self.scheduled);
-        bits.skip(8);
+        bits.skip(self.scheduled + NUMBER_BITS);
         let mut wide: Vec<Bits> = (0..self.wides).map(|_| bits.part(self.wide)).collect();
         wide.reverse();
         let count = bits.get(8) as u32;
@@ -194,17 +193,15 @@ impl Wiring {
         let site = slot.get(8) as usize;
         let site = if there { site.min(self.sites.len() - 1) } else { 0 };
         let (handler, values) = (&self.sites[site], &self.values[site]);
-        let used: u32 = values.iter().map(|(_, _, width)| width).sum();
-        let bits = &mut match self.wide_sites[site] {
+        let (mut bits, width) = match self.wide_sites[site] {
             true => {
                 slot.skip(self.args - NUMBER_BITS);
                 let number = slot.get(NUMBER_BITS) as usize;
-                wide[number.min(wide.len() - 1)].clone()
+                (wide[number.min(wide.len() - 1)].clone(), self.wide)
             }
-            false => slot,
+            false => (slot, self.args),
         };
-        let width = if self.wide_sites[site] { self.wide } else { self.args };
-        bits.skip(width - used);
+        bits.skip(width - values.iter().map(|(_, _, width)| width).sum::<u32>());
         let mut values = values.iter();
         let ids = self.id.len();
         let arg = |param: &Param| match param {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use carrick_targets::hw;
 use rustix::net::{AddressFamily, SocketType, socket};
 
 /// One of the two ends of a [`Net`].
@@ -286,6 +287,12 @@ pub fn lacks_any(programs: &[&str], there: impl FnOnce() -> bool, advice: &str) 
         skip(advice);
     }
     !there
+}
+
+/// Whether this machine lacks what makes and simulates circuits; that is then said.
+pub fn lacks_circuits() -> bool {
+    let advice = "XLS is not installed (scripts/setup installs it)";
+    lacks_any(&["verilator", "c++", "make"], || hw::library().exists(), advice)
 }
 
 /// A counter of a namespace's kernel.

@@ -11,7 +11,7 @@ use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::{diff, diff_operations};
 use carrick_targets::hw;
 use carrick_tests::build::root;
-use carrick_tests::net::lacks_any;
+use carrick_tests::net::lacks_circuits;
 
 const OPERATIONS: u64 = 200;
 
@@ -19,8 +19,7 @@ const OPERATIONS: u64 = 200;
 /// what has arrived.
 #[test]
 fn a_served_core_does_what_the_interpreter_does() {
-    let advice = "XLS is not installed (scripts/setup installs it)";
-    if lacks_any(&["verilator", "c++", "make"], || hw::library().exists(), advice) {
+    if lacks_circuits() {
         return;
     }
     for name in ["stop-and-wait", "small-tcp"] {

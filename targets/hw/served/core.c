@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "carrick/counters.h"
+#include "carrick/memory.h"
 #include "carrick/program.h"
 
 /* The same program compiled to C, which has the descriptions of its parameters and calls. */
@@ -65,22 +66,15 @@ struct told {
     uint32_t kind, number, count, unused;
 };
 
-/* An open request, and where the program may put bytes. */
-struct open {
-    uint64_t token, len;
-    uint8_t *to;
-};
-
 struct carrick_core {
     uint32_t number;
     carrick_trace_fn trace;
     void *trace_user;
-    uint64_t *counters; /* the last that were asked for */
     const char *names[CARRICK_ID_PARTS];
     char name_text[1024];
-    uint64_t counted[CARRICK_COUNTERS];
-    uint32_t most;
-    struct open open[];
+    uint64_t counters[CARRICK_COUNTERS]; /* the last that were asked for */
+    struct carrick_memory memory;        /* where the program may put bytes */
+    struct carrick_open open[];
 };
 
 static int the_socket = -1;
@@ -167,14 +161,15 @@ static int64_t value_of(const struct carrick_core *core, enum what what, uint64_
     return answer.value;
 }
 
-static uint32_t most_open(const struct carrick_config *config) {
-    return config->completions ? config->completions : 1024;
+/* Places for open requests. */
+static uint32_t places(const struct carrick_config *config) {
+    return 2 * (config->completions ? config->completions : 1024);
 }
 
 static size_t footprint(const struct carrick_config *config) {
     if (compiled_program.footprint(config) == 0)
         return 0;
-    return sizeof(struct carrick_core) + most_open(config) * sizeof(struct open);
+    return sizeof(struct carrick_core) + places(config) * sizeof(struct carrick_open);
 }
 
 static struct carrick_core *init(void *memory, const struct carrick_config *config) {
@@ -183,8 +178,7 @@ static struct carrick_core *init(void *memory, const struct carrick_config *conf
         broken("CARRICK_CORE_SOCKET: set by `carrick run`; there is no core without it");
     the_socket = atoi(given);
     struct carrick_core *core = memory;
-    core->most = most_open(config);
-    core->counters = core->counted;
+    core->memory = (struct carrick_memory){core->open, places(config) - 1};
     core->trace = config->trace;
     core->trace_user = config->trace_user;
     const bool six = compiled_program.network == CARRICK_NETWORK_IPV6;
@@ -243,14 +237,6 @@ static uint32_t tx_interface(const struct carrick_core *core) {
     return (uint32_t)value_of(core, TX_INTERFACE, 0, 0, NULL, 0);
 }
 
-/* The place of an open request; of token 0, a free one. There are as many as requests can be open. */
-static struct open *open_with(struct carrick_core *core, uint64_t token) {
-    for (uint32_t i = 0; i < core->most; i++)
-        if (core->open[i].token == token)
-            return &core->open[i];
-    return NULL;
-}
-
 /* How many of a request's arguments the call has. */
 static uint32_t scalars_of(const struct carrick_call_info *call) {
     uint32_t scalars = 0;
@@ -275,9 +261,9 @@ static int call(struct carrick_core *core, uint32_t call, const struct carrick_r
     give(data->ptr, bytes);
     const struct answer answer = answered(NULL, 0);
     records(core, &answer);
-    struct open *open = answer.value == 0 && called.brings == ROOM ? open_with(core, 0) : NULL;
-    if (open)
-        *open = (struct open){request->token, data->len, data->ptr};
+    /* The core took it, so no more requests are open than can be. */
+    if (answer.value == 0 && called.brings == ROOM)
+        carrick_memory_note(&core->memory, (struct carrick_addr){data->ptr, data->len, request->token}, true, 1);
     return (int)answer.value;
 }
 
@@ -302,21 +288,21 @@ static bool next_completion(struct carrick_core *core, struct carrick_completion
         struct completed completed;
         take(&completed, sizeof completed);
         *out = (struct carrick_completion){completed.token, completed.value, (uint8_t)completed.status};
-        struct open *open = open_with(core, completed.token);
+        const struct carrick_open *open = carrick_memory_find(&core->memory, completed.token);
         const size_t bytes = answer.len - sizeof completed;
-        const size_t wanted = !open ? 0 : bytes < open->len ? bytes : open->len;
-        take(open ? open->to : NULL, wanted);
+        const size_t wanted = open->token ? carrick_min64(bytes, open->len) : 0;
+        take(open->ptr, wanted);
         skip(bytes - wanted);
-        if (open)
-            *open = (struct open){0};
+        carrick_memory_forget(&core->memory, completed.token);
     }
     records(core, &answer);
     return one;
 }
 
 static const uint64_t *counters(const struct carrick_core *core) {
+    struct carrick_core *own = (struct carrick_core *)core; /* it is not constant, and only keeps the answer */
     begin(core, COUNTERS, 0, 0, 0);
-    const struct answer answer = answered(core->counters, sizeof *core->counters * CARRICK_COUNTERS);
+    const struct answer answer = answered(own->counters, sizeof own->counters);
     records(core, &answer);
     return core->counters;
 }
@@ -334,13 +320,15 @@ static bool identify(struct carrick_core *core, uint64_t handle, struct carrick_
     const uint32_t count = known ? (uint32_t)answer.value : 0;
     take(out->parts, count * sizeof *out->parts);
     const size_t text = answer.len - count * sizeof *out->parts;
-    const size_t kept = text < sizeof core->name_text ? text : sizeof core->name_text;
+    const size_t kept = carrick_min64(text, sizeof core->name_text - 1);
     take(core->name_text, kept);
     skip(text - kept);
-    const char *next = core->name_text;
+    const char *next = core->name_text, *end = core->name_text + kept;
+    core->name_text[kept] = 0;
     for (uint32_t i = 0; i < count; i++) {
-        core->names[i] = next;
-        next += strlen(next) + 1;
+        core->names[i] = next; /* empty, of those that are too long together */
+        next += next == end ? 0 : strlen(next) + 1;
+        next = next < end ? next : end;
     }
     out->names = core->names;
     out->count = count;

@@ -20,7 +20,7 @@ use carrick_targets::{ALL, hw};
 use carrick_tests::build::{carrick, host, root};
 use carrick_tests::document::{blocks, replay, run};
 use carrick_tests::middle::{Middle, Place, flood};
-use carrick_tests::net::{End, Net, lacks, lacks_any};
+use carrick_tests::net::{End, Net, lacks, lacks_circuits};
 use carrick_tests::pattern;
 use carrick_tests::running::{saying, serve};
 use wire::Both;
@@ -45,12 +45,6 @@ const SEEN: [&str; 10] = [
 /// What more becomes of them where headers grow, and a processor decides on a packet twice.
 const SEEN_LISTED: [&str; 2] = ["tx_too_long", "packet_gone"];
 
-/// Whether this machine lacks what makes and simulates circuits; that is then said.
-fn no_tools() -> bool {
-    let advice = "XLS is not installed (scripts/setup installs it)";
-    lacks_any(&["verilator", "c++", "make"], || hw::library().exists(), advice)
-}
-
 fn protocol(name: &str) -> Arc<Program> {
     let path = root().join(format!("protocols/{name}/{name}.mtp"));
     compile_file(&path).expect("readable").program.expect("right")
@@ -67,7 +61,7 @@ static COMPILING: Mutex<()> = Mutex::new(());
 /// The chapter builds a circuit and compares two programs with the interpreter. What it builds has no warning.
 #[test]
 fn the_chapter_goes_as_it_says() {
-    if no_tools() {
+    if lacks_circuits() {
         return;
     }
     let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,7 +78,7 @@ fn the_chapter_goes_as_it_says() {
 /// The circuit of a program in the network that has no timer has no warning.
 #[test]
 fn a_circuit_without_timers_has_no_warning() {
-    if no_tools() {
+    if lacks_circuits() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -96,7 +90,7 @@ fn a_circuit_without_timers_has_no_warning() {
 /// The modules that keep state do what their models do: queue, scoreboard, session table, calendar, timers, registers, snapshots, streams of packets.
 #[test]
 fn modules_are_as_their_models() {
-    if no_tools() {
+    if lacks_circuits() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -112,7 +106,7 @@ fn modules_are_as_their_models() {
 /// A program in the network whose chains run in a circuit does what the interpreter does, where connections go through it.
 #[test]
 fn a_circuit_can_be_between_two_hosts() {
-    if no_tools() {
+    if lacks_circuits() {
         return;
     }
     let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +122,7 @@ fn a_circuit_can_be_between_two_hosts() {
 /// Options that end with a list are read and made in a circuit as in the interpreter.
 #[test]
 fn lists_in_options_go_through_a_circuit() {
-    if no_tools() {
+    if lacks_circuits() {
         return;
     }
     let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,7 +137,7 @@ fn lists_in_options_go_through_a_circuit() {
 /// Both ends are interpreted; between them are the interpreter and a circuit, which get the same bytes, whole and damaged.
 #[test]
 fn packets_are_read_and_made_as_the_interpreter_does() {
-    if no_tools() {
+    if lacks_circuits() {
         return;
     }
     let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,7 +147,7 @@ fn packets_are_read_and_made_as_the_interpreter_does() {
 /// The same with options that end with a list, and with headers that grow beyond what may leave.
 #[test]
 fn packets_with_lists_are_read_and_made_as_the_interpreter_does() {
-    if no_tools() {
+    if lacks_circuits() {
         return;
     }
     let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +186,7 @@ fn assert_seen(counted: &[u64], names: &[&str]) {
 #[test]
 fn a_circuit_is_between_linux_hosts() {
     const FORGED: u16 = 300;
-    if no_tools() || lacks("curl") || lacks("python3") {
+    if lacks_circuits() || lacks("curl") || lacks("python3") {
         return;
     }
     let Some(middle) = Middle::new() else { return };
@@ -257,7 +251,7 @@ fn in_circuit(net: &Net, program: &str, words: &[&str]) -> Command {
 #[test]
 fn a_circuit_sends_messages_to_a_native_stack() {
     const PROGRAM: &str = "protocols/stop-and-wait/stop-and-wait.mtp";
-    if no_tools() {
+    if lacks_circuits() {
         return;
     }
     let Some(net) = Net::new() else { return };
@@ -275,7 +269,7 @@ fn a_circuit_sends_messages_to_a_native_stack() {
     assert!(peer.end().success());
     let counted = |line: &String| Some(line.strip_prefix("rx_packets")?.trim().parse::<u32>().ok()? >= 200);
     assert!(from_peer.into_iter().any(|line| counted(&line) == Some(true)), "the peer received less");
-    // Events of the circuit are traced. A program that is told to end does so.
+    // Events of the circuit are traced.
     let mut trace = net.command(End::Ours, &carrick().to_string_lossy());
     trace.args([
         "trace", PROGRAM, "--on", "send_req", "--show", "number", "--most", "1", "--target", "hw", "--run",
@@ -289,7 +283,7 @@ fn a_circuit_sends_messages_to_a_native_stack() {
 /// The whole of TCP's chains is in a circuit; the client is Linux's.
 #[test]
 fn a_tcp_in_a_circuit_serves_curl() {
-    if no_tools() || lacks("curl") {
+    if lacks_circuits() || lacks("curl") {
         return;
     }
     let Some(net) = Net::new() else { return };
@@ -312,7 +306,7 @@ fn a_tcp_in_a_circuit_serves_curl() {
 /// A clock that the stages of a pipeline cannot hold is refused: with the pipeline, its delay and the stages that are enough.
 #[test]
 fn a_clock_that_is_too_fast_is_refused() {
-    if no_tools() {
+    if lacks_circuits() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
