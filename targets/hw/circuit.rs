@@ -45,7 +45,7 @@ impl Ports {
         let shapes = Shapes::new(program);
         let context = shapes.width(&Ty::Context(design.context));
         let events = design.chains.iter().map(|(event, _)| event_bits(program, &shapes, *event));
-        let env = design.inputs.iter().map(|input| shapes.width(&input.ty(program))).sum::<u32>();
+        let env = design.inputs.iter().map(|input| input.bits(program, &shapes)).sum::<u32>();
         let made = if design.makes { 1 + context } else { 0 };
         let drawn = if design.draws() { 8 } else { 0 };
         let timers = design.timers * TIMER_BITS;

@@ -64,7 +64,7 @@ fn inputs(program: &Program, design: &Design) -> Vec<(Input, u32, u32)> {
         .iter()
         .rev()
         .map(|input| {
-            let bits = shapes.width(&input.ty(program));
+            let bits = input.bits(program, &shapes);
             at += bits;
             (input.clone(), at - bits, bits)
         })
@@ -101,7 +101,7 @@ fn results(program: &Program, design: &Design, ports: &Ports) -> String {
         design.slots,
         design.args,
         design.wide,
-        design.slots * slot + 8,
+        design.slots * slot,
         design.instructions() + design.scheduled(),
         ports.output() - 2,
         ports.output() - 1,

@@ -87,7 +87,7 @@ impl Wiring {
         };
         let leaves = |event: u32| Some((chain(event)?, fields(EventId(event))));
         let value = |ty: &Ty| (shapes.leaves(ty), shapes.cells(ty), shapes.width(ty));
-        let inputs = design.inputs.iter().map(|input| (input.clone(), shapes.leaves(&input.ty(program))));
+        let inputs = design.inputs.iter().map(|input| (input.clone(), input.leaves(program, &shapes)));
         let header = |input: &Input| if let Input::Header(bp) = input { Some(*bp) } else { None };
         Wiring {
             ports: Ports::of(program, design),
@@ -176,22 +176,19 @@ impl Wiring {
             instance = bits.get_value(&self.context, self.context_cells);
         }
         let drawn = if self.draws { bits.get(8) as u32 } else { 0 };
-        bits.skip(self.scheduled + NUMBER_BITS);
+        bits.skip(self.scheduled);
         let mut wide: Vec<Bits> = (0..self.wides).map(|_| bits.part(self.wide)).collect();
         wide.reverse();
-        let count = bits.get(8) as u32;
-        let slots = (0..self.slots).rev();
-        let mut issued: Vec<OutsideInstr> =
-            slots.map(|slot| self.instr(bits.part(8 + self.args), &wide, slot < count, &instance)).collect();
+        let slots = (0..self.slots).filter_map(|_| self.instr(bits.part(8 + self.args), &wide, &instance));
+        let mut issued: Vec<OutsideInstr> = slots.collect();
         issued.reverse();
-        issued.truncate(count as usize);
         let context = given.found.then(|| context[1..].to_vec());
         Ok(ChainOutput { context, drawn, issued })
     }
 
-    fn instr(&self, mut slot: Bits, wide: &[Bits], there: bool, instance: &[u64]) -> OutsideInstr {
-        let site = slot.get(8) as usize;
-        let site = if there { site.min(self.sites.len() - 1) } else { 0 };
+    /// The instruction in a slot, if there is one.
+    fn instr(&self, mut slot: Bits, wide: &[Bits], instance: &[u64]) -> Option<OutsideInstr> {
+        let site = slot.get(8).checked_sub(1)?.min(self.sites.len() as u64 - 1) as usize;
         let (handler, values) = (&self.sites[site], &self.values[site]);
         let (mut bits, width) = match self.wide_sites[site] {
             true => {
@@ -213,7 +210,7 @@ impl Wiring {
                 OutsideArg::Cells(value.unwrap_or_default())
             }
         };
-        OutsideInstr { function: handler.function, args: handler.params.iter().map(arg).collect() }
+        Some(OutsideInstr { function: handler.function, args: handler.params.iter().map(arg).collect() })
     }
 }
 

@@ -123,12 +123,6 @@ pub fn costs(program: &Program) -> (Vec<Cost>, Vec<Cost>) {
     (functions, chains)
 }
 
-/// How many of these instructions each chain issues at most by itself. There is no circle among calls or raises.
-pub fn issues(program: &Program, counted: &dyn Fn(&Stmt) -> bool) -> Vec<u32> {
-    let mut costs = Costs { counted, ..Costs::new(program) };
-    (0..program.chains.len()).map(|e| costs.chain(EventId(e as u32)).instructions).collect()
-}
-
 /// A loop, and what it causes with all its turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loop {
@@ -157,8 +151,6 @@ pub fn loops(program: &Program, func: FuncId) -> Vec<Loop> {
 /// What is known so far: each function and each chain is looked at once, however often it is used.
 struct Costs<'p> {
     program: &'p Program,
-    /// which statements are instructions
-    counted: &'p dyn Fn(&Stmt) -> bool,
     functions: Vec<Option<Cost>>,
     chains: Vec<Option<Cost>>,
 }
@@ -166,8 +158,7 @@ struct Costs<'p> {
 impl<'p> Costs<'p> {
     fn new(program: &'p Program) -> Self {
         let functions = vec![None; program.functions.len()];
-        let counted = &|stmt: &Stmt| matches!(stmt.kind, StmtKind::Instr(_));
-        Costs { program, counted, functions, chains: vec![None; program.chains.len()] }
+        Costs { program, functions, chains: vec![None; program.chains.len()] }
     }
 
     /// The outermost loops of a block, and the functions that are called outside of them.
@@ -214,7 +205,7 @@ impl<'p> Costs<'p> {
     }
 
     fn stmt(&mut self, def: &Function, stmt: &Stmt) -> Paths {
-        let own = Cost::of_statement((self.counted)(stmt));
+        let own = Cost::of_statement(matches!(stmt.kind, StmtKind::Instr(_)));
         let inside = match &stmt.kind {
             StmtKind::Assert { .. } => return Paths::on(Cost::default()),
             StmtKind::Block(body) => return self.block(def, body),

@@ -17,8 +17,8 @@ impl Emitter<'_> {
         let mut text = String::new();
         let mut done: Vec<BpId> = Vec::new();
         // What is the same for several sites is there once.
-        let mut arms: Vec<(String, Vec<usize>)> = Vec::new();
-        for (n, site) in self.sites.clone().iter().enumerate() {
+        let mut arms: Vec<(String, Vec<u32>)> = Vec::new();
+        for (site, n) in self.sites.clone().iter().zip(1..) {
             if let Some(bp) = blueprint(site).filter(|bp| !done.contains(bp)) {
                 text.push_str(&self.writer(bp, site.loc)?);
                 done.push(bp);

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use carrick_driver::targets::Unsupported;
 use carrick_ir::{BpId, CtxId, FuncId, Instr, Loc, ParamId, Program, Ty};
 
+use super::body::Places;
 use super::effects::Effects;
-use super::shape::Shapes;
+use super::shape::{Leaf, Shapes};
 
 /// What the emitter cannot make a circuit of.
 pub type Emitted<T> = Result<T, Unsupported>;
@@ -54,6 +55,23 @@ impl Input {
             _ => Ty::U64,
         }
     }
+
+    /// The scalars that it is made of. A parameter has as many bits as the greatest value of its range.
+    pub fn leaves(&self, program: &Program, shapes: &Shapes<'_>) -> Vec<Leaf> {
+        let mut leaves = shapes.leaves(&self.ty(program));
+        if let (Input::Param(id), [leaf]) = (self, leaves.as_mut_slice()) {
+            let range = &program.params[id.index()];
+            if !leaf.signed || range.lo <= range.hi {
+                *leaf = Leaf { bits: (u64::BITS - range.hi.leading_zeros()).max(1), signed: false, ..*leaf };
+            }
+        }
+        leaves
+    }
+
+    /// How wide it is.
+    pub fn bits(&self, program: &Program, shapes: &Shapes<'_>) -> u32 {
+        self.leaves(program, shapes).iter().map(|leaf| leaf.bits).sum()
+    }
 }
 
 /// A statement that issues an instruction.
@@ -98,6 +116,8 @@ pub struct Emitter<'p> {
     pub reads_space: BTreeSet<FuncId>,
     /// functions that go on after an instruction
     pub issues: BTreeSet<FuncId>,
+    /// the places of what each function issues
+    pub places: BTreeMap<FuncId, Places>,
     /// the blueprint whose fields expressions name, where it is read and written
     pub reading: Option<BpId>,
 }
@@ -118,6 +138,7 @@ impl<'p> Emitter<'p> {
             made: None,
             reads_space: BTreeSet::new(),
             issues: BTreeSet::new(),
+            places: BTreeMap::new(),
             reading: None,
         }
     }

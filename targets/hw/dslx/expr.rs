@@ -47,7 +47,7 @@ impl Emitter<'_> {
             ExprKind::Element(id, at) => self.constant_element(*id, at, scope)?,
             ExprKind::Param(id) => {
                 self.inputs.insert(Input::Param(*id));
-                format!("env.param_{}", self.program.params[id.index()].name)
+                format!("(env.param_{} as {})", self.program.params[id.index()].name, self.ty(&e.ty))
             }
             ExprKind::Load(place) => self.load(place, scope)?,
             ExprKind::Unary(op, x) => self.unary(*op, x, scope, scope.at(e))?,

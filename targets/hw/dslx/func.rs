@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use carrick_ir::{Arg, ExprKind, FuncId, Function, LocalId, Stmt, StmtKind, Ty, walk};
 
-use super::body::{Body, tuple};
+use super::body::{Body, Places, tuple};
 use super::effects::{Effects, Var, does_something};
 use super::emitter::{Emitted, Emitter};
 use super::names::variable;
@@ -16,20 +16,21 @@ impl Emitter<'_> {
         let program = self.program;
         let function = &program.functions[id.index()];
         let effects = self.effects[id.index()].clone();
-        let (text, issues) = self.written(function, &effects)?;
+        let (text, issues, places) = self.written(function, &effects)?;
         if issues {
             self.issues.insert(id);
         }
+        self.places.insert(id, places);
         if self.reads_space_itself(function) {
             self.reads_space.insert(id);
         }
         Ok(text)
     }
 
-    /// The text of a function with these effects, and whether it goes on after an instruction.
-    pub fn written(&mut self, function: &Function, effects: &Effects) -> Emitted<(String, bool)> {
+    /// The text of a function with these effects, whether it goes on after an instruction, and the places of what it issues.
+    pub fn written(&mut self, function: &Function, effects: &Effects) -> Emitted<(String, bool, Places)> {
         if !does_something(effects, function) {
-            return Ok((String::new(), false));
+            return Ok((String::new(), false, Places::default()));
         }
         let mut body = Body::new(self.program, function);
         let mut given = vec!["env: Env".to_owned()];
@@ -46,6 +47,9 @@ impl Emitter<'_> {
             result.insert(Var::Ret);
         }
         self.statements(&function.body.stmts, &result, &mut body)?;
+        if body.places != Places::default() {
+            given.insert(1, "at: Place".into());
+        }
         let types: Vec<String> = result.iter().map(|var| self.type_of(*var, &body)).collect();
         let mut text = body.hoisted.clone();
         text.push_str(&format!(
@@ -66,7 +70,7 @@ impl Emitter<'_> {
         body.line(&result);
         text.push_str(&body.text);
         text.push_str("}\n\n");
-        Ok((text, body.issued))
+        Ok((text, body.issued, body.places))
     }
 
     fn reads_space_itself(&self, function: &Function) -> bool {

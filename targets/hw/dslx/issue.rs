@@ -1,10 +1,36 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Instructions: each statement that issues one is a site, whose number and operands leave the pipeline in a slot.
+//! Instructions: each statement that issues one is a site, whose number and operands leave the pipeline in a slot. Which slot is
+//! known when the function is written: it is behind those of all that may have been issued before. So nothing in the pipeline
+//! chooses a slot, and slots may stay empty. Statements of which only one runs share slots.
 
 use carrick_ir::{CtxId, Expr, Instr, Loc, LocalId, Operand, Ty};
 
-use super::body::Body;
+use super::body::{Body, Places};
 use super::emitter::{Emitted, Emitter, Site, unsupported};
+use super::timers;
+
+const ISSUED: &str = include_str!("issued.x");
+
+/// What a chain has issued: the declarations.
+pub fn declarations(context: Option<&str>, draws: bool, timers: u32) -> String {
+    let instance = context.map(|c| format!("    made: u1,\n    instance: {c},\n")).unwrap_or_default();
+    let drawn = if draws { "    drawn: u8,\n" } else { "" };
+    let (count, timed, scheduled) = match timers {
+        0 => (String::new(), "", ""),
+        n => (
+            format!("// Timers of a flow.\nconst TIMERS = u32:{n};\n\n{}", timers::TIMER),
+            "    timers: Timer[TIMERS],\n",
+            "    ran: u1,\n    starts: uN[TIMERS],\n    cancels: u56[TIMERS],\n",
+        ),
+    };
+    format!(
+        "{count}// An instruction: the number of the statement that issued it, and its operands; or which of the wide ones they are. The number 0\n\
+         // says that there is none.\n\
+         pub struct Slot {{\n    site: u8,\n    args: uN[ARGS],\n}}\n\n\
+         // What a chain has issued so far: whether it has stopped, whether its context ends, a new instance, the instructions.\n\
+         pub struct Issued {{\n{timed}    stop: u1,\n    gone: u1,\n{instance}{drawn}{scheduled}    wide: uN[WIDE][WIDES],\n    slots: Slot[SLOTS],\n}}\n\n{ISSUED}"
+    )
+}
 
 impl Emitter<'_> {
     /// Writes what issues an instruction.
@@ -18,16 +44,18 @@ impl Emitter<'_> {
             }
             _ => {}
         }
-        let site = self.sites.len();
+        // Number 0 is that of an empty slot.
+        let site = self.sites.len() + 1;
         let (types, values) = self.operands(instr, loc, body)?;
         let bits = self.width(&types);
         let wide = bits > self.slot_bits;
         let (issue, space) = if wide { ("issue_wide", "WIDE") } else { ("issue", "ARGS") };
+        let at = body.places.text();
         let args = match values.as_slice() {
             [] => format!("uN[{space}]:0"),
             all => format!("({}) as uN[{space}]", all.join(" ++ ")),
         };
-        body.line_of(loc, &format!("let io = {issue}(io, u8:{site}, {args});"));
+        body.line_of(loc, &format!("let io = {issue}(io, {at}, u8:{site}, {args});"));
         match instr {
             Instr::TimerStart { timer, which, after, .. } => {
                 self.time(*timer, which.as_ref(), Some((after, false)), loc, body)?;
@@ -39,6 +67,7 @@ impl Emitter<'_> {
             _ => {}
         }
         body.issued = true;
+        body.places = body.places + Places { slots: 1, wides: u32::from(wide) };
         let locals = body.function.locals.clone();
         self.sites.push(Site { instr: instr.clone(), loc, args: types, bits, wide, locals });
         Ok(())

@@ -25,12 +25,12 @@ mod types;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use carrick_ir::bounds::{costs, issues};
 use carrick_ir::{
     Block, Chain, CtxId, EventId, FuncId, Function, Instr, Loc, Local, LocalId, NetLayer, Program, Stmt,
     StmtKind, Ty, walk,
 };
 
+use body::Places;
 use effects::{Effects, Var, changed};
 use emitter::{Emitted, Emitter, unsupported};
 pub use emitter::{Input, Site};
@@ -50,13 +50,14 @@ pub struct Design {
     pub context: CtxId,
     /// what a chain is given beside event and context, from the most significant bits on
     pub inputs: Vec<Input>,
-    /// the statements that issue instructions, by number
+    /// the statements that issue instructions: the first has number 1
     pub sites: Vec<Site>,
     /// bits of the operands in a slot
     pub args: u32,
-    /// instructions that one run of a chain issues at most
+    /// places of the instructions that one run of a chain issues: each statement has its own, or shares it with one that does not
+    /// run when it does
     pub slots: u32,
-    /// bits of the operands that no slot has space for, and how often one run of a chain issues such at most
+    /// bits of the operands that no slot has space for, and how many such places there are
     pub wide: u32,
     pub wides: u32,
     /// the program makes instances of the context
@@ -75,9 +76,9 @@ impl Design {
         8 + self.args
     }
 
-    /// Bits of all slots with their count, and of wide operands with theirs.
+    /// Bits of all slots, and of wide operands.
     pub fn instructions(&self) -> u32 {
-        self.slots * self.slot() + 8 + self.wides * self.wide + NUMBER_BITS
+        self.slots * self.slot() + self.wides * self.wide
     }
 }
 
@@ -96,36 +97,16 @@ pub fn emit(program: &Program) -> Emitted<Design> {
 /// Writes a program so that what a chain issues has the fewest bits: operands of so many bits have space in each slot, and there
 /// are places for the others.
 fn narrowest(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
-    let all = written(program, packets.clone(), u32::MAX)?;
-    let widths: BTreeSet<u32> = all.sites.iter().map(|site| site.bits).collect();
-    let best = widths.into_iter().min_by_key(|bits| {
-        let Instructions { args, wide, wides } = instructions(program, &all.sites, all.slots, *bits);
-        all.slots * args + wides * wide
-    });
-    match best {
-        Some(bits) if bits < all.args => written(program, packets, bits),
-        _ => Ok(all),
+    let mut best = written(program, packets.clone(), u32::MAX)?;
+    let mut widths: BTreeSet<u32> = best.sites.iter().map(|site| site.bits).collect();
+    widths.pop_last();
+    for bits in widths {
+        let design = written(program, packets.clone(), bits)?;
+        if design.instructions() < best.instructions() {
+            best = design;
+        }
     }
-}
-
-/// How wide what a chain issues is.
-struct Instructions {
-    args: u32,
-    wide: u32,
-    wides: u32,
-}
-
-/// The same where slots have space for operands of so many bits.
-fn instructions(program: &Program, sites: &[Site], slots: u32, slot_bits: u32) -> Instructions {
-    let (wide, others): (Vec<&Site>, Vec<&Site>) = sites.iter().partition(|site| site.bits > slot_bits);
-    let widest = |sites: &[&Site]| sites.iter().map(|site| site.bits).max().unwrap_or(0);
-    let at: BTreeSet<Loc> = wide.iter().map(|site| site.loc).collect();
-    let is_wide = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Instr(_)) && at.contains(&stmt.loc);
-    Instructions {
-        args: widest(&others).max(NUMBER_BITS),
-        wide: widest(&wide).max(1),
-        wides: issues(program, &is_wide).into_iter().max().unwrap_or(0).clamp(1, slots),
-    }
+    Ok(best)
 }
 
 fn written(program: &Program, packets: Emitted<Packets>, slot_bits: u32) -> Emitted<Design> {
@@ -139,14 +120,9 @@ fn written(program: &Program, packets: Emitted<Packets>, slot_bits: u32) -> Emit
     for id in reachable(program, dispatched(program).map(|(_, chain)| chain), packets.is_ok()) {
         functions.push_str(&emitter.function(id)?);
     }
-    let mut chains = String::new();
-    let mut names = Vec::new();
-    for (event, chain) in dispatched(program) {
-        suits(program, chain)?;
-        let name = names::variable(&program.events[event.index()].name);
-        chains.push_str(&emitter.chain(event, chain, context, &name)?);
-        names.push((event, name));
-    }
+    let (chains, places) = emitter.chains(context)?;
+    let name = |event: EventId| names::variable(&program.events[event.index()].name);
+    let names: Vec<_> = dispatched(program).map(|(event, _)| (event, name(event))).collect();
     let (mut parser, mut builder) = (String::new(), String::new());
     if packets.is_ok() {
         let bits = names.iter().map(|(event, _)| event_bits(program, &emitter.shapes, *event)).max();
@@ -154,8 +130,10 @@ fn written(program: &Program, packets: Emitted<Packets>, slot_bits: u32) -> Emit
         builder = emitter.builder()?;
     }
     let context_type = emitter.ty(&Ty::Context(context));
-    let slots = costs(program).1.iter().map(|cost| cost.instructions).max().unwrap_or(0).max(1);
-    let Instructions { args, wide, wides } = instructions(program, &emitter.sites, slots, slot_bits);
+    let (slots, wides) = (places.slots.max(1), places.wides.max(1));
+    let widest =
+        |wide| emitter.sites.iter().filter(move |site| site.wide == wide).map(|site| site.bits).max();
+    let (args, wide) = (widest(false).unwrap_or(0).max(NUMBER_BITS), widest(true).unwrap_or(1));
     let randoms = most(program, &|stmt| matches!(stmt.kind, StmtKind::Random { .. }));
     if randoms > 0 {
         emitter.inputs.insert(Input::Random(randoms));
@@ -171,7 +149,7 @@ fn written(program: &Program, packets: Emitted<Packets>, slot_bits: u32) -> Emit
          const ARGS = u32:{args};\nconst SLOTS = u32:{slots};\nconst WIDE = u32:{wide};\nconst WIDES = u32:{wides};\n\n{}{env}",
         program.name, emitter.types
     );
-    text.push_str(&issued(makes.then_some(context_type.as_str()), randoms > 0, timers));
+    text.push_str(&issue::declarations(makes.then_some(context_type.as_str()), randoms > 0, timers));
     text.push_str(timers::functions(program));
     let _ = write!(text, "{}\n{functions}{chains}", emitter.helper_text);
     if let Ok(packets) = &packets {
@@ -196,32 +174,6 @@ fn written(program: &Program, packets: Emitted<Packets>, slot_bits: u32) -> Emit
         timers,
         packets,
     })
-}
-
-/// What a chain has issued: the declarations.
-fn issued(context: Option<&str>, draws: bool, timers: u32) -> String {
-    let instance = context.map(|c| format!("    made: u1,\n    instance: {c},\n")).unwrap_or_default();
-    let drawn = if draws { "    drawn: u8,\n" } else { "" };
-    let (count, timed, scheduled) = match timers {
-        0 => (String::new(), "", ""),
-        n => (
-            format!("// Timers of a flow.\nconst TIMERS = u32:{n};\n\n{}", timers::TIMER),
-            "    timers: Timer[TIMERS],\n",
-            "    ran: u1,\n    starts: uN[TIMERS],\n    cancels: u56[TIMERS],\n",
-        ),
-    };
-    format!(
-        "{count}// An instruction: the number of the statement that issued it, and its operands; or which of the wide ones they are.\n\
-         pub struct Slot {{\n    site: u8,\n    args: uN[ARGS],\n}}\n\n\
-         // What a chain has issued so far: whether it has stopped, whether its context ends, a new instance, the instructions.\n\
-         pub struct Issued {{\n{timed}    stop: u1,\n    gone: u1,\n{instance}{drawn}{scheduled}    used: u8,\n    wide: uN[WIDE][WIDES],\n    count: u8,\n    slots: Slot[SLOTS],\n}}\n\n\
-         fn issue(io: Issued, site: u8, args: uN[ARGS]) -> Issued {{\n    \
-         Issued {{ count: io.count + u8:1, slots: update(io.slots, io.count, Slot {{ site: site, args: args }}), ..io }}\n}}\n\n\
-         // The same, with operands for which a slot has no space.\n\
-         fn issue_wide(io: Issued, site: u8, args: uN[WIDE]) -> Issued {{\n    \
-         let wide = update(io.wide, io.used, args);\n    \
-         issue(Issued {{ used: io.used + u8:1, wide: wide, ..io }}, site, io.used as uN[ARGS])\n}}\n\n"
-    )
 }
 
 /// The context of all chains: the session table holds instances of one.
@@ -304,14 +256,34 @@ fn in_block(block: &Block, is: &dyn Fn(&Stmt) -> bool, of: &[u32]) -> u32 {
 }
 
 impl Emitter<'_> {
+    /// The functions of all chains, and the places of what one of them issues.
+    fn chains(&mut self, context: CtxId) -> Emitted<(String, Places)> {
+        let mut text = String::new();
+        let mut places = self.places.get(&self.program.parser).copied().unwrap_or_default();
+        for (event, chain) in dispatched(self.program) {
+            suits(self.program, chain)?;
+            let name = names::variable(&self.program.events[event.index()].name);
+            let (of_chain, its_places) = self.chain(event, chain, context, &name)?;
+            text.push_str(&of_chain);
+            places = places.or(its_places);
+        }
+        Ok((text, places))
+    }
+
     fn width(&self, types: &[Ty]) -> u32 {
         types.iter().map(|ty| self.shapes.width(ty)).sum()
     }
 
     /// The function of a chain, with one for its processors on a context and one for those without.
-    fn chain(&mut self, event: EventId, chain: &Chain, context: CtxId, name: &str) -> Emitted<String> {
+    fn chain(
+        &mut self,
+        event: EventId,
+        chain: &Chain,
+        context: CtxId,
+        name: &str,
+    ) -> Emitted<(String, Places)> {
         let own = &self.program.events[event.index()].name;
-        let (mut text, mut arms) = (String::new(), Vec::new());
+        let (mut text, mut arms, mut places) = (String::new(), Vec::new(), Vec::new());
         let absent = chain.absent.as_deref().filter(|_| chain.context.is_some());
         for (kind, processors) in [("present", Some(chain.present.as_slice())), ("absent", absent)] {
             let function = self.processors(
@@ -325,27 +297,37 @@ impl Emitter<'_> {
             changed(&self.effects, self.program, &function.body, &mut vars);
             let params = (0..2).map(LocalId).filter(|p| vars.contains(&Var::Local(*p))).collect();
             let effects = Effects { io: vars.contains(&Var::Io), params };
-            let (function_text, _) = self.written(&function, &effects)?;
+            let (function_text, _, of_arm) = self.written(&function, &effects)?;
             text.push_str(&function_text);
-            arms.push(arm(&function.name, &effects));
+            arms.push(arm(&function.name, &effects, of_arm));
+            places.push(of_arm);
         }
         if chain.context.is_none() {
-            arms[1] = arms[0].clone();
+            (arms[1], places[1]) = (arms[0].clone(), places[0]);
         }
-        text.push_str(&self.outermost(event, context, name, &arms));
-        Ok(text)
+        text.push_str(&self.outermost(event, context, name, &arms, &places));
+        Ok((text, places[0].or(places[1])))
     }
 
     /// The function of a chain, which chooses between processors on a context and those without.
-    fn outermost(&mut self, event: EventId, context: CtxId, name: &str, arms: &[String]) -> String {
+    fn outermost(
+        &mut self,
+        event: EventId,
+        context: CtxId,
+        name: &str,
+        arms: &[String],
+        places: &[Places],
+    ) -> String {
         let own = &self.program.events[event.index()].name;
         let (e, c) = (self.ty(&Ty::Event(event)), self.ty(&Ty::Context(context)));
         let (present, absent) = (&arms[0], &arms[1]);
+        let joined = body::either(&["c".into(), "io".into()], Places::default(), places[0], places[1]);
         if timers::timers(self.program).is_empty() {
             return format!(
                 "// The chain of `{own}`.\n\
                  pub fn {name}(found: u1, e: {e}, c: {c}, env: Env) -> ({c}, Issued) {{\n    \
-                 let io = zero!<Issued>();\n    if found {{\n{present}    }} else {{\n{absent}    }}\n}}\n\n"
+                 let (io, at, when__) = (zero!<Issued>(), zero!<Place>(), found);\n    \
+                 let then__ = {{\n{present}    }};\n    let else__ = {{\n{absent}    }};\n    {joined}\n    (c, io)\n}}\n\n"
             );
         }
         let (given, begin, runs, absent) = match fires(self.program, event) {
@@ -362,7 +344,7 @@ impl Emitter<'_> {
             "// The chain of `{own}`.\n\
              pub fn {name}(found: u1, {given}, c: {c}, timers: Timer[TIMERS], env: Env) -> ({c}, Issued) {{\n{begin}    \
              let io = Issued {{ timers: timers, starts: earlier(timers), ran: ran, ..zero!<Issued>() }};\n    \
-             let (c, io) = if {runs} {{\n{present}    }} else {{\n{absent}    }};\n    \
+             let (at, when__) = (zero!<Place>(), {runs});\n    let then__ = {{\n{present}    }};\n    let else__ = {{\n{absent}    }};\n    {joined}\n    \
              (c, scheduled(found, env, io))\n}}\n\n"
         )
     }
@@ -406,7 +388,11 @@ impl Emitter<'_> {
         let mut text = "// What is around a chain.\npub struct Env {\n".to_owned();
         let inputs: Vec<Input> = self.inputs.iter().cloned().collect();
         for input in &inputs {
-            let (name, ty) = (input.name(self.program), self.ty(&input.ty(self.program)));
+            let name = input.name(self.program);
+            let ty = match input {
+                Input::Param(_) => format!("uN[{}]", input.bits(self.program, &self.shapes)),
+                _ => self.ty(&input.ty(self.program)),
+            };
             let _ = writeln!(text, "    {name}: {ty},");
         }
         if inputs.is_empty() {
@@ -417,16 +403,17 @@ impl Emitter<'_> {
 }
 
 /// The lines of a chain that call one of its functions.
-fn arm(name: &str, effects: &Effects) -> String {
+fn arm(name: &str, effects: &Effects, places: Places) -> String {
     let mut gives = Vec::new();
     if effects.io {
         gives.push("io".to_owned());
     }
     gives.extend(effects.params.iter().map(|p| if p.0 == 0 { "_" } else { "c" }.to_owned()));
     let io = if effects.io { "io, " } else { "" };
+    let at = if places == Places::default() { "" } else { "at, " };
     let call = match gives.is_empty() {
         true => String::new(),
-        false => format!("        let {} = {name}(env, {io}e, c);\n", body::tuple(&gives)),
+        false => format!("        let {} = {name}(env, {at}{io}e, c);\n", body::tuple(&gives)),
     };
     format!("{call}        (c, io)\n")
 }

@@ -2,13 +2,16 @@
 //! Names of a program as DSLX has them.
 
 /// Words that no variable or field can have as its name: keywords, built-in functions, and the emitter's own variables.
-const TAKEN: [&str; 77] = [
+const TAKEN: [&str; 85] = [
+    "alone",
     "and_reduce",
     "array_rev",
     "array_size",
     "array_slice",
     "as",
     "assert",
+    "at",
+    "behind",
     "bit_count",
     "bit_slice_update",
     "bits",
@@ -23,12 +26,15 @@ const TAKEN: [&str; 77] = [
     "cover",
     "ctz",
     "decode",
+    "earlier",
+    "either",
     "else",
     "encode",
     "enum",
     "enumerate",
     "env",
     "fail",
+    "first",
     "fn",
     "fold",
     "for",
@@ -40,6 +46,8 @@ const TAKEN: [&str; 77] = [
     "io",
     "ipv4",
     "ipv4_header",
+    "issue",
+    "issue_wide",
     "left",
     "let",
     "map",
@@ -83,9 +91,9 @@ const TAKEN: [&str; 77] = [
 ];
 
 /// Types that the emitter makes itself.
-const OWN_TYPES: [&str; 14] = [
+const OWN_TYPES: [&str; 15] = [
     "Addr", "Arrived", "Env", "Ipv4", "Issued", "Leaving", "Made", "Net", "Params", "Parsed", "Payload",
-    "Slot", "Timer", "Woken",
+    "Place", "Slot", "Timer", "Woken",
 ];
 
 /// A variable, a field or a function.

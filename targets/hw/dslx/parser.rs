@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use carrick_ir::{BpFieldKind, BpId, EventId, IdId, Instr, NetField, StmtKind, Ty, walk};
 
+use super::body::Places;
 use super::emitter::{Emitted, Emitter, Site, unsupported};
 use super::expr::Scope;
 use super::names::variable;
@@ -27,7 +28,7 @@ impl Emitter<'_> {
         let mut text = self.reader(bp)?;
         let (id, id_ty) = self.id_of_flows();
         let mut arms = String::new();
-        for (n, site) in self.sites.iter().enumerate() {
+        for (site, n) in self.sites.iter().zip(1..) {
             let Some((event, width)) = self.raised(site) else { continue };
             let Some(chain) = chains.iter().position(|(of, _)| *of == event) else { continue };
             let named = program.events[event.index()].id == Some(id_ty);
@@ -42,6 +43,7 @@ impl Emitter<'_> {
         }
         let name = variable(&program.blueprints[bp.index()].name);
         let parse = variable(&function.name);
+        let at = if self.places[&program.parser] == Places::default() { "" } else { "zero!<Place>(), " };
         let net: Vec<String> = program
             .net_header
             .fields
@@ -58,10 +60,11 @@ impl Emitter<'_> {
              let ip = ipv4(p);\n    let net = {net_ty} {{ {} }};\n    \
              let (why, header, len) = read_{name}(p, ip);\n    \
              let env = Env {{ header_{}: header, ..env }};\n    \
-             let io = {parse}(env, zero!<Issued>(), u64:0, net);\n    let args = io.slots[u32:0].args;\n    let wide = io.wide[u32:0];\n    \
-             let (chain, named, id, event) = match io.slots[u32:0].site {{\n{arms}        \
+             let io = {parse}(env, {at}zero!<Issued>(), u64:0, net);\n    let issued = first(io);\n    let (site, args) = (issued.site, issued.args);\n    \
+             let wide = io.wide[args[0 +: u8] as u32];\n    \
+             let (chain, named, id, event) = match site {{\n{arms}        \
              _ => (u8:0, u1:0, uN[{id}]:0, uN[{event_bits}]:0),\n    }};\n    \
-             let why = if ip.verdict != EVENT {{ ip.why }} else if why != FINE {{ why }} else if io.count == u8:0 {{ UNPARSED }} \
+             let why = if ip.verdict != EVENT {{ ip.why }} else if why != FINE {{ why }} else if site == u8:0 {{ UNPARSED }} \
              else {{ FINE }};\n    \
              let verdict = if ip.verdict == EVENT && why != FINE {{ PASS }} else {{ ip.verdict }};\n    \
              let octets = (p.octets << ((ip.header as u32) * u32:8))[{{lo}} +: uN[{{bits}}]];\n    \

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use carrick_ir::{Arg, Block, Expr, FuncId, Loc, LocalId, Place, Stmt, StmtKind, Ty, walk};
 
-use super::body::{Body, tuple, tuple as tuple_of};
+use super::body::{Body, Places, either, tuple, tuple as tuple_of};
 use super::effects::{Var, begins, changed, does_something, of_statement, of_statements};
 use super::emitter::{Emitted, Emitter, Input, unsupported};
 use super::names::variable;
@@ -66,19 +66,25 @@ impl Emitter<'_> {
         if vars.is_empty() {
             return Ok(());
         }
+        let before = body.places;
         let (tuple, call) = (body.tuple(&vars), self.hoist(rest, &vars, body)?);
         if flags.is_empty() {
             body.line(&format!("let {tuple} = {call};"));
             return Ok(());
         }
-        let names: Vec<String> = flags.iter().map(|v| body.var(*v)).collect();
-        body.line(&format!("let {tuple} = if {} {{ {tuple} }} else {{ {call} }};", names.join(" || ")));
+        let cond = disjunction(flags, body);
+        if body.places == before {
+            body.line(&format!("let {tuple} = if {cond} {{ {tuple} }} else {{ {call} }};"));
+            return Ok(());
+        }
+        body.line(&format!("let (when__, then__, else__) = ({cond}, {tuple}, {call});"));
+        body.line(&either(&body.names_of(&vars), before, before, body.places));
         Ok(())
     }
 
     /// Makes statements a function of its own, which gives these variables; the call of it.
     fn hoist(&mut self, stmts: &[Stmt], vars: &Vars, body: &mut Body<'_>) -> Emitted<String> {
-        let mut part = body.part();
+        let (mut part, before) = (body.part(), body.places);
         self.statements(stmts, vars, &mut part)?;
         let result = part.tuple(vars);
         part.line(&result);
@@ -88,6 +94,10 @@ impl Emitter<'_> {
         let all = [Var::Io, Var::Ret, Var::Left].iter().chain(of_loop).copied();
         let all = all.chain(body.live.iter().map(|local| Var::Local(*local)));
         let (mut params, mut given) = (vec!["env: Env".to_owned()], vec!["env".to_owned()]);
+        if part.places != before {
+            params.push("at: Place".into());
+            given.push("at".into());
+        }
         for var in all {
             let variable = body.var(var);
             if part.mentions(&variable) {
@@ -135,11 +145,10 @@ impl Emitter<'_> {
         needed: &Vars,
         body: &mut Body<'_>,
     ) -> Emitted<()> {
-        let names: Vec<String> = flags.iter().map(|v| body.var(*v)).collect();
         if let [Stmt { kind: StmtKind::If { cond, then, otherwise }, loc }] = part
             && (flags.is_empty() || otherwise.stmts.is_empty())
         {
-            let guard: String = names.iter().map(|name| format!("!{name} && ")).collect();
+            let guard: String = flags.iter().map(|flag| format!("!{} && ", body.var(*flag))).collect();
             return self.branch(&guard, cond, [then, otherwise], needed, *loc, body);
         }
         if flags.is_empty() {
@@ -160,13 +169,12 @@ impl Emitter<'_> {
                 false => body.var(*var),
             });
         }
-        let tuple = body.tuple(&vars);
-        body.open(Loc::default(), &format!("let {tuple} = if {} {{", names.join(" || ")));
+        let mut fork = body.fork(Loc::default(), &disjunction(flags, body), body.names_of(&vars));
         body.line(&tuple_of(&without));
-        body.close("} else {");
+        body.second_arm(&mut fork);
         part.iter().try_for_each(|stmt| self.statement(stmt, &vars, body))?;
-        body.line(&tuple);
-        body.close("};");
+        body.line(&body.tuple(&vars));
+        body.joined(&fork);
         Ok(())
     }
 
@@ -401,14 +409,13 @@ impl Emitter<'_> {
         if vars.is_empty() {
             return Ok(());
         }
-        let names = body.tuple(&vars);
         let issued = body.issued;
-        body.open(loc, &format!("let {names} = if {guard}{cond} {{"));
+        let mut fork = body.fork(loc, &format!("{guard}{cond}"), body.names_of(&vars));
         self.arm(blocks[0], &vars, body)?;
-        body.close("} else {");
+        body.second_arm(&mut fork);
         let then = std::mem::replace(&mut body.issued, issued);
         self.arm(blocks[1], &vars, body)?;
-        body.close("};");
+        body.joined(&fork);
         // A block that ends the function does not go before what follows.
         body.issued |= then && !always_ends(blocks[0]);
         Ok(())
@@ -448,17 +455,32 @@ impl Emitter<'_> {
         body.line(&format!("let {name} = {item};"));
         body.live.insert(var);
         let left = if ends { " || left" } else { "" };
-        body.open(Loc::default(), &format!("if brk{left} || !{goes_on} {{"));
-        body.line(&format!("({},)", with("u1:1")));
-        body.close("} else {");
+        let (before, begin) = (std::mem::take(&mut body.places), body.len());
+        let results = [&["brk".to_owned()], names.as_slice()].concat();
+        let mut fork = body.fork(Loc::default(), &format!("brk{left} || !{goes_on}"), results.clone());
+        body.line(&tuple_of(&[&["u1:1".to_owned()], names.as_slice()].concat()));
+        body.second_arm(&mut fork);
         let mut wanted = vars.clone();
         wanted.insert(Var::Brk);
         body.line("let cont = u1:0;");
         let (live, in_loop) = (body.live.clone(), std::mem::replace(&mut body.in_loop, true));
         self.statements(&inner.stmts, &wanted, body)?;
         (body.live, body.in_loop) = (live, in_loop);
+        body.line(&tuple_of(&results));
+        body.joined(&fork);
+        let turn = body.places;
+        if turn != Places::default() {
+            // Each turn has places of its own.
+            let at = format!(
+                "behind({}, step__ * u32:{}, step__ * u32:{})",
+                before.text(),
+                turn.slots,
+                turn.wides
+            );
+            body.line_at(begin, &format!("let at = {at};"));
+        }
+        body.places = before + turn * u32::try_from(max.max(1)).unwrap_or(u32::MAX);
         body.line(&format!("({inside},)"));
-        body.close("}");
         let zero = with("u1:0");
         body.close(&format!("}}(({zero},));"));
         Ok(())
@@ -511,6 +533,11 @@ impl Emitter<'_> {
         if callee.ret != Ty::Void {
             gives.push(dest.map_or("_".to_owned(), |dest| body.name(dest).to_owned()));
         }
+        let places = self.places.get(&func).copied().unwrap_or_default();
+        if places != Places::default() {
+            given.insert(1, body.places.text());
+            body.places = body.places + places;
+        }
         let name = variable(&callee.name);
         body.live.extend(dest);
         body.line_of(loc, &format!("let {} = {name}({});", tuple(&gives), given.join(", ")));
@@ -520,6 +547,12 @@ impl Emitter<'_> {
         }
         Ok(())
     }
+}
+
+/// One of these flags is set.
+fn disjunction(flags: &Vars, body: &Body<'_>) -> String {
+    let names: Vec<String> = flags.iter().map(|flag| body.var(*flag)).collect();
+    names.join(" || ")
 }
 
 /// Whether no path leads out of a block to what follows it.

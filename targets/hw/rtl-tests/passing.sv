@@ -30,7 +30,7 @@ module passing #(
 
     logic event_valid, event_ready, result_valid, result_ready;
     logic [Input-1:0] event_data;
-    logic [47:0] result_data;
+    logic [39:0] result_data;
     logic parse_valid, parsed_valid, build_valid, built_valid;
     logic [8*Octets+40-1:0] parse_data;
     logic [83+24-1:0] parsed_data;
@@ -55,7 +55,7 @@ module passing #(
         .SLOTS(2),
         .WIDE(8),
         .WIDES(1),
-        .OUTPUT(48),
+        .OUTPUT(40),
         .WINDOW(Octets),
         .LONGEST(Made)
     ) packets (
@@ -92,13 +92,13 @@ module passing #(
     );
     always_comb
         case (what)
-            8'd0: result_data = {16'd0, 32'd0};
-            8'd1: result_data = {16'd1, 16'd0, 16'h0400};
-            8'd2: result_data = {16'd1, 16'd0, 16'h0200};
-            8'd3: result_data = {16'd1, 16'd0, 16'h0300};
-            8'd4: result_data = {16'd2, 16'h0100, 16'h0100};
-            8'd5: result_data = {16'd2, 16'h0300, 16'h0500};
-            default: result_data = {16'd1, 16'd0, 16'h0a00};
+            8'd0: result_data = {8'd0, 32'd0};
+            8'd1: result_data = {8'd0, 16'd0, 16'h0400};
+            8'd2: result_data = {8'd0, 16'h0200, 16'd0};
+            8'd3: result_data = {8'd0, 16'd0, 16'h0300};
+            8'd4: result_data = {8'd0, 16'h0100, 16'h0100};
+            8'd5: result_data = {8'd0, 16'h0300, 16'h0500};
+            default: result_data = {8'd0, 16'h0a00, 16'd0};
         endcase
 
     logic unused;

@@ -258,10 +258,12 @@ class Core {
         const bool full = get(result, full_at, 1) != 0;
         for (unsigned i = 0; i < get(result, drawn_at, drawn_bits); i++)
             carrick_pcg_next(&random);
-        const unsigned count = static_cast<unsigned>(get(result, slots * slot_bits, 8));
-        for (unsigned n = 0; n < count && n < slots; n++) {
+        for (unsigned n = 0; n < slots; n++) {
             const unsigned at = n * slot_bits;
-            const Site &site = sites[get(result, at + args_bits, 8)];
+            const auto number = get(result, at + args_bits, 8);
+            if (number == 0)
+                continue; // an empty slot
+            const Site &site = sites[number - 1];
             switch (site.does) {
             case Does::nothing:
                 break;

@@ -31,7 +31,6 @@ module packet_out #(
     // what became of the oldest event: its instructions, whether it is a packet's
     input  logic                         result_valid,
     input  logic                         result_packet,
-    input  logic [7:0]                   result_count,
     input  logic [SLOTS*(8+ARGS)-1:0]    result_slots,
     input  logic [WIDES*WIDE-1:0]        result_wide,
     output logic                         result_ready,
@@ -70,8 +69,8 @@ module packet_out #(
 
     state_t state;
     logic replaces, decides, gone, has_packet, of_result, bad, fits, sends, whole, in_valid, in_ready, in_last;
-    logic made, tried;
-    logic [7:0] slot, interface_;
+    logic made, tried, there;
+    logic [7:0] slot, here, interface_;
     logic [8+ARGS-1:0] instruction;
     logic [WIDE-1:0] wide;
     logic [2:0] kind;
@@ -102,10 +101,13 @@ module packet_out #(
         else if (state == Finish && has_packet && !gone && meta_total > mtu) unsent = 3'b001;
     end
 
-    assign build_valid = state == Slot && slot != result_count;
+    // Slots may be empty.
+    assign build_valid = state == Slot && there;
     always_comb begin
-        {instruction, wide} = '0;
-        for (int n = 0; n < SLOTS; n++) if (slot == 8'(n)) instruction = result_slots[n*(8+ARGS)+:8+ARGS];
+        {there, here, instruction, wide} = '0;
+        for (int n = SLOTS - 1; n >= 0; n--)
+            if (8'(n) >= slot && result_slots[n*(8+ARGS)+ARGS+:8] != '0)
+                {there, here, instruction} = {1'b1, 8'(n), result_slots[n*(8+ARGS)+:8+ARGS]};
         for (int n = 0; n < WIDES; n++) if (instruction[7:0] == 8'(n)) wide = result_wide[n*WIDE+:WIDE];
     end
     assign build_data = {instruction, wide, identification, meta_payload, meta_sum};
@@ -151,10 +153,10 @@ module packet_out #(
                     state <= Slot;
                 end
             end
-            Slot: state <= slot == result_count ? Finish : Build;
+            Slot: state <= there ? Build : Finish;
             Build:
             if (built_valid) begin
-                slot      <= slot + 1'b1;
+                slot      <= here + 1'b1;
                 head      <= octets;
                 head_left <= kind == Unchanged ? '0 : len;
                 at        <= kind == Unchanged ? '0 : meta_from;

@@ -217,9 +217,8 @@ module packets #(
     ) packet_out (
         .result_valid(result_valid && order_valid && carries),
         .result_packet(of_packet),
-        .result_count(result_data[SLOTS*(8+ARGS)+:8]),
         .result_slots(result_data[SLOTS*(8+ARGS)-1:0]),
-        .result_wide(result_data[SLOTS*(8+ARGS)+8+:WIDES*WIDE]),
+        .result_wide(result_data[SLOTS*(8+ARGS)+:WIDES*WIDE]),
         .result_ready(carried),
         .*
     );
