@@ -56,7 +56,8 @@ impl Input {
         }
     }
 
-    /// The scalars that it is made of. A parameter has as many bits as the greatest value of its range.
+    /// The scalars that it is made of. A parameter has as many bits as the greatest value of its range, unless that range begins
+    /// below 0.
     pub fn leaves(&self, program: &Program, shapes: &Shapes<'_>) -> Vec<Leaf> {
         let mut leaves = shapes.leaves(&self.ty(program));
         if let (Input::Param(id), [leaf]) = (self, leaves.as_mut_slice()) {

@@ -41,6 +41,9 @@ pub use timers::{TIMER_BITS, WOKEN_BITS, event_bits, fires};
 /// Bits of the number of wide operands.
 pub const NUMBER_BITS: u32 = 8;
 
+/// Statements that issue instructions, and slots of one run: their numbers have 8 bits.
+const MOST_SITES: u32 = 255;
+
 /// A program as DSLX, and what those need to know who connect it.
 pub struct Design {
     pub text: String,
@@ -130,6 +133,7 @@ fn written(program: &Program, packets: Emitted<Packets>, slot_bits: u32) -> Emit
         builder = emitter.builder()?;
     }
     let context_type = emitter.ty(&Ty::Context(context));
+    bounded(program, emitter.sites.len() as u32, places)?;
     let (slots, wides) = (places.slots.max(1), places.wides.max(1));
     let widest =
         |wide| emitter.sites.iter().filter(move |site| site.wide == wide).map(|site| site.bits).max();
@@ -139,9 +143,6 @@ fn written(program: &Program, packets: Emitted<Packets>, slot_bits: u32) -> Emit
         emitter.inputs.insert(Input::Random(randoms));
     }
     let makes = emitter.made.is_some();
-    if most(program, &|stmt| matches!(stmt.kind, StmtKind::Instr(Instr::NewCtx { .. }))) > 1 {
-        return unsupported("a chain that makes more than one instance", Loc::default());
-    }
     let env = emitter.env();
     let mut text = format!(
         "// The chains of {}: each is a pure function of event, context and environment.\n\
@@ -174,6 +175,18 @@ fn written(program: &Program, packets: Emitted<Packets>, slot_bits: u32) -> Emit
         timers,
         packets,
     })
+}
+
+/// Refuses chains that issue more than there are numbers for, or more than one instance.
+fn bounded(program: &Program, sites: u32, places: Places) -> Emitted<()> {
+    if sites.max(places.slots) > MOST_SITES {
+        let what = format!("more than {MOST_SITES} instructions of a chain, or statements that issue them");
+        return unsupported(what, Loc::default());
+    }
+    if most(program, &|stmt| matches!(stmt.kind, StmtKind::Instr(Instr::NewCtx { .. }))) > 1 {
+        return unsupported("a chain that makes more than one instance", Loc::default());
+    }
+    Ok(())
 }
 
 /// The context of all chains: the session table holds instances of one.
