@@ -90,10 +90,12 @@ fn calendar(design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
          .ROW_BITS({}),\n        .CLEARS(CLEARS)\n    ) timers (\n        .result_valid(shell_valid),\n        \
          .result_leaves(result_valid && result_ready),\n        \
          .result_id(out_data[{} -: {id}]),\n        .result_starts(out_data[{} +: {timers}]),\n        \
+         .result_stops(out_data[{} +: {timers}]),\n        \
          .result_timers(out_data[{} +: {}]),\n        .result_cancels(out_data[{below} +: {cancels}]),\n        \
          .woken_ready(woken_taken),\n        .*\n    );\n",
         bits(settings.timers.div_ceil(TABLES)),
         ports.output() - 3,
+        below + cancels + timers,
         below + cancels,
         ports.issued,
         timers * TIMER_BITS,

@@ -83,7 +83,7 @@ impl Design {
 
     /// Bits in which a chain says whether it ran, and what the calendar has to do.
     pub fn scheduled(&self) -> u32 {
-        if self.timers == 0 { 0 } else { 1 + self.timers * (1 + calendar::TIME_BITS) }
+        if self.timers == 0 { 0 } else { 1 + self.timers * (2 + calendar::TIME_BITS) }
     }
 }
 

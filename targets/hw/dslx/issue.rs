@@ -20,7 +20,7 @@ pub fn declarations(context: Option<&str>, draws: bool, timers: u32) -> String {
         n => (
             format!("// Timers of a flow.\nconst TIMERS = u32:{n};\n\n{}", timers::TIMER),
             "    timers: Timer[TIMERS],\n",
-            "    ran: u1,\n    starts: uN[TIMERS],\n    cancels: u56[TIMERS],\n",
+            "    ran: u1,\n    starts: uN[TIMERS],\n    stops: uN[TIMERS],\n    cancels: u56[TIMERS],\n",
         ),
     };
     format!(

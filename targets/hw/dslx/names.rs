@@ -2,7 +2,7 @@
 //! Names of a program as DSLX has them.
 
 /// Words that no variable or field can have as its name: keywords, built-in functions, and the emitter's own variables.
-const TAKEN: [&str; 85] = [
+const TAKEN: [&str; 87] = [
     "alone",
     "and_reduce",
     "array_rev",
@@ -75,7 +75,9 @@ const TAKEN: [&str; 85] = [
     "struct",
     "sum",
     "sum_of",
+    "timer_set",
     "timer_start",
+    "timer_start_at",
     "timer_stop",
     "timers",
     "token",

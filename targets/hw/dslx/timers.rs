@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use carrick_ir::{EventId, Expr, Loc, Program, TimerDef, TimerId, Ty};
+use carrick_ir::{BinOp, Builtin, EventId, Expr, ExprKind, Loc, Program, TimerDef, TimerId, Ty};
 
 use super::body::Body;
 use super::emitter::{Emitted, Emitter};
@@ -61,8 +61,14 @@ impl Emitter<'_> {
         };
         let call = match start {
             Some((after, again)) => {
-                let after = self.expr(after, body.scope(loc))?;
-                format!("timer_start(env, io, {at}, {after}, u1:{})", u32::from(again))
+                let (start, time) = match &after.kind {
+                    ExprKind::Binary(BinOp::Sub, moment, now) if is_now(now) => {
+                        ("timer_start_at", moment.as_ref())
+                    }
+                    _ => ("timer_start", after),
+                };
+                let value = self.expr(time, body.scope(loc))?;
+                format!("{start}(env, io, {at}, {value}, u1:{})", u32::from(again))
             }
             None => format!("timer_stop(io, {at})"),
         };
@@ -111,5 +117,13 @@ impl Emitter<'_> {
             };
         }
         text
+    }
+}
+
+fn is_now(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Builtin(which, _) => *which == Builtin::Now,
+        ExprKind::Cast(x) => is_now(x),
+        _ => false,
     }
 }

@@ -74,6 +74,7 @@ class Bench {
     void offer() {
         const std::uint64_t id = random() % flows + 1;
         module.result_starts = 0;
+        module.result_stops = 0;
         bool any = false;
         for (unsigned n = 0; n < timers; n++) {
             std::uint64_t start = 0;
@@ -86,6 +87,7 @@ class Bench {
             } else if (there != model.end() && flows == few && random() % 8 == 0 &&
                        there->second > module.clock + soonest / 2) {
                 cancel = there->second;
+                module.result_stops |= 1U << n;
                 model.erase(there);
                 cancelled++;
             }

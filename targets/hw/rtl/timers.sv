@@ -14,12 +14,13 @@ module timers #(
 ) (
     input  logic                      clk,
     input  logic                      rst,
-    // of a chain: for each timer, whether the calendar gets it, the moment, and a moment for which it no longer has it
+    // of a chain: for each timer, whether the calendar gets it, the moment; whether it no longer has it, of which moment
     input  logic                      result_valid,
     input  logic                      result_leaves,
     input  logic [ID-1:0]             result_id,
     input  logic [TIMERS-1:0]         result_starts,
     input  logic [2*TIME*TIMERS-1:0]  result_timers,
+    input  logic [TIMERS-1:0]         result_stops,
     input  logic [TIME*TIMERS-1:0]    result_cancels,
     output logic                      settled,
     // the clock, which may skip moments while all requests are carried out
@@ -54,7 +55,7 @@ module timers #(
     // Timers that leave the calendar are before those that enter it.
     always_comb begin
         for (int n = 0; n < TIMERS; n++) begin
-            open[n]        = result_cancels[n*TIME+:TIME] != '0 && !sent[n];
+            open[n]        = result_stops[n] && !sent[n];
             open[TIMERS+n] = result_starts[n] && !sent[TIMERS+n];
         end
         put_time  = '0;
