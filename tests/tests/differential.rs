@@ -308,7 +308,7 @@ fn every_feature_of_every_protocol() {
     assert!(choices_made > 5, "{choices_made} choices");
 }
 
-/// Every program that can run, as `carrick diff FILE --seeds 50` holds it.
+/// Every program that can run, as `carrick diff FILE --seeds 25` holds it.
 #[test]
 fn every_program_of_the_tree() {
     let programs = programs_under(&build::root());
@@ -318,7 +318,7 @@ fn every_program_of_the_tree() {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 while let Some(path) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if !holds_as_a_command(path, "50", &[]) {
+                    if !holds_as_a_command(path, "25", &[]) {
                         return;
                     }
                 }
