@@ -83,7 +83,7 @@ static void frames_lay_out(struct carrick_xsk *xsk, const struct carrick_xsk_con
 
 /* The kernel gives back a queue some time after the socket that had it is closed. */
 static bool queue_take(const struct carrick_xsk *xsk, const struct carrick_xsk_config *config) {
-    enum { TIMES = 200 };
+    enum { TIMES = 1000 };
     const struct timespec a_moment = {.tv_nsec = 1000000};
     const struct sockaddr_xdp to = {.sxdp_family = AF_XDP,
                                     .sxdp_flags = config->flags,
