@@ -48,7 +48,7 @@ impl Target for Hw {
     }
 
     fn check(&self, program: &Program) -> Option<Unsupported> {
-        dslx::emit(program).err()
+        dslx::refusal(program)
     }
 
     fn emit(&self, file: &TargetFile, program: &Program, dir: &Path) -> Result<String, Failure> {

@@ -36,7 +36,7 @@ impl Emitter<'_> {
         let mut given = vec!["env: Env".to_owned()];
         let mut result = BTreeSet::new();
         if effects.io {
-            given.push("io: Issued".into());
+            given.extend(["at: Place".into(), "io: Issued".into()]);
             result.insert(Var::Io);
         }
         for param in (0..function.params).map(LocalId) {
@@ -47,9 +47,6 @@ impl Emitter<'_> {
             result.insert(Var::Ret);
         }
         self.statements(&function.body.stmts, &result, &mut body)?;
-        if body.places != Places::default() {
-            given.insert(1, "at: Place".into());
-        }
         let types: Vec<String> = result.iter().map(|var| self.type_of(*var, &body)).collect();
         let mut text = body.hoisted.clone();
         text.push_str(&format!(

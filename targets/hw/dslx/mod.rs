@@ -31,6 +31,7 @@ use carrick_ir::{
 };
 
 use body::Places;
+use carrick_driver::targets::Unsupported;
 use effects::{Effects, Var, changed};
 use emitter::{Emitted, Emitter, unsupported};
 pub use emitter::{Input, Site};
@@ -90,11 +91,24 @@ impl Design {
 /// # Errors
 /// The first part of it of which no circuit is made.
 pub fn emit(program: &Program) -> Emitted<Design> {
+    with_packets_or_without(program, narrowest)
+}
+
+/// The first part of a program of which no circuit is made. How wide slots are makes no difference.
+pub fn refusal(program: &Program) -> Option<Unsupported> {
+    with_packets_or_without(program, |program, packets| written(program, packets, u32::MAX)).err()
+}
+
+/// Writes a program with the packets in the circuit, or else, with the reason, without.
+fn with_packets_or_without(
+    program: &Program,
+    write: impl Fn(&Program, Emitted<Packets>) -> Emitted<Design>,
+) -> Emitted<Design> {
     if program.net_header.layer == NetLayer::Ipv6 {
         return unsupported("addresses of IPv6", Loc::default());
     }
-    let whole = Packets::of(program).and_then(|packets| narrowest(program, Ok(packets)));
-    whole.or_else(|why| narrowest(program, Err(why)))
+    let whole = Packets::of(program).and_then(|packets| write(program, Ok(packets)));
+    whole.or_else(|why| write(program, Err(why)))
 }
 
 /// Writes a program so that what a chain issues has the fewest bits: operands of so many bits have space in each slot, and there
@@ -123,9 +137,9 @@ fn written(program: &Program, packets: Emitted<Packets>, slot_bits: u32) -> Emit
     for id in reachable(program, dispatched(program).map(|(_, chain)| chain), packets.is_ok()) {
         functions.push_str(&emitter.function(id)?);
     }
-    let (chains, places) = emitter.chains(context)?;
     let name = |event: EventId| names::variable(&program.events[event.index()].name);
     let names: Vec<_> = dispatched(program).map(|(event, _)| (event, name(event))).collect();
+    let (chains, places) = emitter.chains(context, &names)?;
     let (mut parser, mut builder) = (String::new(), String::new());
     if packets.is_ok() {
         let bits = names.iter().map(|(event, _)| event_bits(program, &emitter.shapes, *event)).max();
@@ -270,13 +284,12 @@ fn in_block(block: &Block, is: &dyn Fn(&Stmt) -> bool, of: &[u32]) -> u32 {
 
 impl Emitter<'_> {
     /// The functions of all chains, and the places of what one of them issues.
-    fn chains(&mut self, context: CtxId) -> Emitted<(String, Places)> {
+    fn chains(&mut self, context: CtxId, names: &[(EventId, String)]) -> Emitted<(String, Places)> {
         let mut text = String::new();
         let mut places = self.places.get(&self.program.parser).copied().unwrap_or_default();
-        for (event, chain) in dispatched(self.program) {
+        for ((event, chain), (_, name)) in dispatched(self.program).zip(names) {
             suits(self.program, chain)?;
-            let name = names::variable(&self.program.events[event.index()].name);
-            let (of_chain, its_places) = self.chain(event, chain, context, &name)?;
+            let (of_chain, its_places) = self.chain(event, chain, context, name)?;
             text.push_str(&of_chain);
             places = places.or(its_places);
         }
@@ -312,7 +325,7 @@ impl Emitter<'_> {
             let effects = Effects { io: vars.contains(&Var::Io), params };
             let (function_text, _, of_arm) = self.written(&function, &effects)?;
             text.push_str(&function_text);
-            arms.push(arm(&function.name, &effects, of_arm));
+            arms.push(arm(&function.name, &effects));
             places.push(of_arm);
         }
         if chain.context.is_none() {
@@ -416,17 +429,16 @@ impl Emitter<'_> {
 }
 
 /// The lines of a chain that call one of its functions.
-fn arm(name: &str, effects: &Effects, places: Places) -> String {
+fn arm(name: &str, effects: &Effects) -> String {
     let mut gives = Vec::new();
     if effects.io {
         gives.push("io".to_owned());
     }
     gives.extend(effects.params.iter().map(|p| if p.0 == 0 { "_" } else { "c" }.to_owned()));
-    let io = if effects.io { "io, " } else { "" };
-    let at = if places == Places::default() { "" } else { "at, " };
+    let io = if effects.io { "at, io, " } else { "" };
     let call = match gives.is_empty() {
         true => String::new(),
-        false => format!("        let {} = {name}(env, {at}{io}e, c);\n", body::tuple(&gives)),
+        false => format!("        let {} = {name}(env, {io}e, c);\n", body::tuple(&gives)),
     };
     format!("{call}        (c, io)\n")
 }

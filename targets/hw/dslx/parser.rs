@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use carrick_ir::{BpFieldKind, BpId, EventId, IdId, Instr, NetField, StmtKind, Ty, walk};
 
-use super::body::Places;
 use super::emitter::{Emitted, Emitter, Site, unsupported};
 use super::expr::Scope;
 use super::names::variable;
@@ -43,7 +42,6 @@ impl Emitter<'_> {
         }
         let name = variable(&program.blueprints[bp.index()].name);
         let parse = variable(&function.name);
-        let at = if self.places[&program.parser] == Places::default() { "" } else { "zero!<Place>(), " };
         let net: Vec<String> = program
             .net_header
             .fields
@@ -60,7 +58,7 @@ impl Emitter<'_> {
              let ip = ipv4(p);\n    let net = {net_ty} {{ {} }};\n    \
              let (why, header, len) = read_{name}(p, ip);\n    \
              let env = Env {{ header_{}: header, ..env }};\n    \
-             let io = {parse}(env, {at}zero!<Issued>(), u64:0, net);\n    let issued = first(io);\n    let (site, args) = (issued.site, issued.args);\n    \
+             let io = {parse}(env, zero!<Place>(), zero!<Issued>(), u64:0, net);\n    let issued = first(io);\n    let (site, args) = (issued.site, issued.args);\n    \
              let wide = io.wide[args[0 +: u8] as u32];\n    \
              let (chain, named, id, event) = match site {{\n{arms}        \
              _ => (u8:0, u1:0, uN[{id}]:0, uN[{event_bits}]:0),\n    }};\n    \

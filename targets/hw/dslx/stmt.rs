@@ -84,7 +84,7 @@ impl Emitter<'_> {
 
     /// Makes statements a function of its own, which gives these variables; the call of it.
     fn hoist(&mut self, stmts: &[Stmt], vars: &Vars, body: &mut Body<'_>) -> Emitted<String> {
-        let (mut part, before) = (body.part(), body.places);
+        let mut part = body.part();
         self.statements(stmts, vars, &mut part)?;
         let result = part.tuple(vars);
         part.line(&result);
@@ -94,13 +94,13 @@ impl Emitter<'_> {
         let all = [Var::Io, Var::Ret, Var::Left].iter().chain(of_loop).copied();
         let all = all.chain(body.live.iter().map(|local| Var::Local(*local)));
         let (mut params, mut given) = (vec!["env: Env".to_owned()], vec!["env".to_owned()]);
-        if part.places != before {
-            params.push("at: Place".into());
-            given.push("at".into());
-        }
         for var in all {
             let variable = body.var(var);
             if part.mentions(&variable) {
+                if var == Var::Io {
+                    params.push("at: Place".into());
+                    given.push("at".into());
+                }
                 params.push(format!("{variable}: {}", self.type_of(var, body)));
                 given.push(variable);
             }
@@ -516,7 +516,7 @@ impl Emitter<'_> {
         let mut given = vec!["env".to_owned()];
         let mut gives = Vec::new();
         if effects.io {
-            given.push("io".into());
+            given.extend([body.places.text(), "io".into()]);
             gives.push("io".to_owned());
         }
         for (i, arg) in args.iter().enumerate() {
@@ -533,11 +533,7 @@ impl Emitter<'_> {
         if callee.ret != Ty::Void {
             gives.push(dest.map_or("_".to_owned(), |dest| body.name(dest).to_owned()));
         }
-        let places = self.places.get(&func).copied().unwrap_or_default();
-        if places != Places::default() {
-            given.insert(1, body.places.text());
-            body.places = body.places + places;
-        }
+        body.places = body.places + self.places.get(&func).copied().unwrap_or_default();
         let name = variable(&callee.name);
         body.live.extend(dest);
         body.line_of(loc, &format!("let {} = {name}({});", tuple(&gives), given.join(", ")));
