@@ -77,7 +77,7 @@ impl Emitter<'_> {
         self.include_blocks();
         self.w.blank();
         self.type_declarations();
-        self.kernel_structs();
+        self.structs_in_kernel();
         self.maps();
         self.places();
         self.include("core");
@@ -86,7 +86,7 @@ impl Emitter<'_> {
             self.blocks_in_kernel();
         }
         self.fetching();
-        self.kernel_context_functions();
+        self.context_functions_in_kernel();
         self.option_functions();
         self.header_functions();
         self.entry_functions();

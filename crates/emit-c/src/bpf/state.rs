@@ -10,7 +10,7 @@ use crate::core_struct::QUEUE;
 const NEXT_HOPS: u32 = 4096;
 
 impl Emitter<'_> {
-    pub(super) fn kernel_structs(&mut self) {
+    pub(super) fn structs_in_kernel(&mut self) {
         self.structs();
         self.memory_structs();
         self.frame_structs();
@@ -126,7 +126,7 @@ impl Emitter<'_> {
         fold::fold(self.p, &ctx.capacity, &default).unwrap_or(1).max(1)
     }
 
-    pub(super) fn kernel_context_functions(&mut self) {
+    pub(super) fn context_functions_in_kernel(&mut self) {
         for id in 0..self.p.ids.len() {
             self.id_equality(IdId(id as u32));
         }
