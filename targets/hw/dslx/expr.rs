@@ -7,17 +7,8 @@ use super::emitter::{Emitted, Emitter, Input, unsupported};
 use super::names::variable;
 use super::shape::{PartTy, parts, scalar};
 
-/// A product by digits of the first factor.
-const PRODUCT: &str = "\
-const DIGIT = u32:8;
-
-fn product<N: u32>(a: uN[N], b: uN[N]) -> uN[N] {
-    for (n, sum) in u32:0..N / DIGIT {
-        let digit = a[n * DIGIT +: uN[DIGIT]] as uN[N];
-        sum + ((digit * b) << (n * DIGIT))
-    }(uN[N]:0)
-}
-";
+/// A product of two numbers that are not negative, by digits of the first.
+const PRODUCT: &str = include_str!("product.x");
 
 /// Where an expression is: the locals that it names, and the statement.
 #[derive(Clone, Copy)]
@@ -196,9 +187,7 @@ impl Emitter<'_> {
         Ok(format!("({left} {sign} {right})"))
     }
 
-    /// A product as the sum of those of digits, between which a pipeline can have a register. One multiplier of all bits would be
-    /// longer than any other step, and the longest step is how long every stage is. Digits that are always 0 cost nothing; those
-    /// of a number that may be negative are not, so it is multiplied in one step.
+    /// A product. What may be negative is multiplied in one step: none of its digits is always 0.
     fn product(&mut self, ty: &Ty, a: &str, b: &str) -> String {
         if scalar(self.program, ty).1 {
             return format!("({a} * {b})");

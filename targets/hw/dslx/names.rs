@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Names of a program as DSLX has them.
 
-/// Words that no variable or field can have as its name: keywords, built-in functions, and the emitter's own variables.
-const TAKEN: [&str; 87] = [
+/// Words that no variable or field can have as its name: keywords, built-in functions, and the emitter's own functions and
+/// variables.
+const TAKEN: [&str; 91] = [
     "alone",
     "and_reduce",
     "array_rev",
@@ -11,6 +12,7 @@ const TAKEN: [&str; 87] = [
     "as",
     "assert",
     "at",
+    "before",
     "behind",
     "bit_count",
     "bit_slice_update",
@@ -53,6 +55,7 @@ const TAKEN: [&str; 87] = [
     "map",
     "match",
     "next",
+    "next_moment",
     "one_hot",
     "or_reduce",
     "out",
@@ -62,6 +65,7 @@ const TAKEN: [&str; 87] = [
     "plus",
     "priority_sel",
     "proc",
+    "product",
     "pseudo",
     "pub",
     "range",
@@ -71,6 +75,7 @@ const TAKEN: [&str; 87] = [
     "sel",
     "send",
     "signex",
+    "skip",
     "spawn",
     "struct",
     "sum",

@@ -4,6 +4,7 @@
 mod wire;
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::process::Command;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -329,6 +330,29 @@ fn a_clock_that_is_too_fast_is_refused() {
     build(stages.split_once('`').expect(&said).0, "sky130", 0);
     let said = build("4", "unit", 2);
     assert!(said.contains("`clock_mhz` needs a `delay_model` whose delays are times"), "{said}");
+}
+
+/// No function or variable of a program gets the name of a function that the emitter writes.
+#[test]
+fn names_of_the_emitter_are_taken() {
+    let read = |path: &Path| std::fs::read_to_string(path).expect("readable");
+    let folder = root().join("targets/hw/dslx");
+    let taken = read(&folder.join("names.rs"));
+    let mut functions = 0;
+    for entry in std::fs::read_dir(&folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let before = if path.extension().is_some_and(|kind| kind == "x") { "fn " } else { "\"fn " };
+        for behind in read(&path).split(before).skip(1) {
+            let letter = |c: char| c.is_ascii_lowercase() || c == '_';
+            let (name, rest) = behind.split_at(behind.find(|c| !letter(c)).unwrap_or(0));
+            // The rest are made of the program's own names.
+            if rest.starts_with(['(', '<']) {
+                assert!(taken.contains(&format!("\"{name}\"")), "{name} of {}", path.display());
+                functions += 1;
+            }
+        }
+    }
+    assert!(functions > 15, "{functions}");
 }
 
 /// A machine without XLS is told how to get it.
