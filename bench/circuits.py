@@ -116,6 +116,8 @@ def clock(folder, sources):
         try:
             run([tool(NEXTPNR), *words, *start], folder, timeout=ROUTED_S)
         except subprocess.TimeoutExpired as late:
+            if fastest:
+                break
             raise RuntimeError(f"not routed in {ROUTED_S} s") from late
         found = json.loads((folder / "report.json").read_text())["fmax"]
         fastest = max(fastest, min(one["achieved"] for one in found.values()))
