@@ -13,7 +13,7 @@ use carrick_tests::build::root;
 use carrick_tests::in_kernel::{enable_veth_redirect, run_in_kernel};
 use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
 use carrick_tests::running::{Running, started};
-use carrick_xdp_loader::machine;
+use carrick_xdp_loader::{Loaded, machine};
 use tempfile::TempDir;
 
 /// A stream protocol.
@@ -150,9 +150,8 @@ fn device(net: &Net) -> String {
 
 /// Those of them that the kernel still has. No number is given out again soon.
 fn still_there(objects: &Objects) -> Objects {
-    let maps: Vec<u32> = aya::maps::loaded_maps().flatten().map(|map| map.id()).collect();
-    let programs: Vec<u32> = aya::programs::loaded_programs().flatten().map(|program| program.id()).collect();
-    let links: Vec<u32> = aya::programs::loaded_links().flatten().map(|link| link.id).collect();
+    let [maps, programs, links]: [Vec<u32>; 3] =
+        [Loaded::Maps, Loaded::Programs, Loaded::Links].map(|kind| kind.ids().collect());
     let has = |(kind, id): &&(String, u32)| match kind.as_str() {
         "map_id" => maps.contains(id),
         "prog_id" => programs.contains(id),

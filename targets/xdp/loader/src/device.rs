@@ -6,11 +6,11 @@ use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use crate::LoadError;
+use crate::loaded::Loaded;
 use crate::maps::{bpf, number};
 
 const GET_INFO: libc::c_long = 15;
 const BY_ID: libc::c_long = 30;
-const NEXT_ID: libc::c_long = 31;
 /// `BPF_LINK_TYPE_XDP`.
 const KIND_XDP: u32 = 6;
 
@@ -93,13 +93,12 @@ pub(crate) struct Info {
     _rest: [u32; 15],
 }
 
-/// `union bpf_attr` of BPF_LINK_GET_NEXT_ID, and of BPF_LINK_GET_FD_BY_ID.
+/// `union bpf_attr` of BPF_LINK_GET_FD_BY_ID.
 #[repr(C)]
-#[derive(Default)]
 struct Id {
     of: u32,
-    next: u32,
-    flags: u32,
+    _next: u32,
+    _flags: u32,
 }
 
 pub(crate) fn owned(fd: RawFd) -> OwnedFd {
@@ -116,10 +115,9 @@ pub(crate) fn info(of: BorrowedFd<'_>) -> io::Result<Info> {
 
 /// The links of a device with that number, in whatever network namespace, and their programs' numbers.
 pub(crate) fn at(device: &Device) -> Result<Vec<(OwnedFd, u32)>, LoadError> {
-    let (mut id, mut found) = (Id::default(), Vec::new());
-    while bpf(NEXT_ID, &mut id).is_ok() {
-        id.of = id.next;
-        let link = match bpf(BY_ID, &mut Id { of: id.of, ..Id::default() }) {
+    let mut found = Vec::new();
+    for of in Loaded::Links.ids() {
+        let link = match bpf(BY_ID, &mut Id { of, _next: 0, _flags: 0 }) {
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => return Err(alone(&device.name)),
             // It is gone by now.
             Err(_) => continue,
