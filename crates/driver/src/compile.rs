@@ -210,10 +210,12 @@ fn read_text(path: &Path) -> Result<String, String> {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
         _ => e.to_string(),
     };
-    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+    let there = std::fs::metadata(path).map_err(failed)?;
+    if !there.is_file() {
         return Err("it is no regular file".into());
     }
-    let mut octets = Vec::new();
+    // One more than it has, so that the end is seen without growing.
+    let mut octets = Vec::with_capacity(there.len().min(TEXT_MAX as u64) as usize + 1);
     let file = std::fs::File::open(path).map_err(failed)?;
     file.take(TEXT_MAX as u64 + 1).read_to_end(&mut octets).map_err(failed)?;
     if octets.len() > TEXT_MAX {

@@ -2,13 +2,14 @@
 //! What all parts of the check work on. Each adds methods for what it checks.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use carrick_ir::{self as ir, CtxId, EnumId, EventId, FuncId};
 use carrick_syntax::ast;
 use carrick_syntax::diag::Diagnostic;
 use carrick_syntax::diagnostics::Diagnostics;
 use carrick_syntax::{Places, Sources, Span};
+use rustc_hash::FxHashSet;
 
 use crate::env::Env;
 
@@ -35,7 +36,7 @@ pub struct Checker<'a> {
     /// where the program writes the tokens that it completes
     pub notified: Vec<Span>,
     /// the words of what a choice of features has left out
-    pub left_out: OnceCell<HashSet<&'a str>>,
+    pub left_out: OnceCell<FxHashSet<&'a str>>,
     pub diagnostics: Diagnostics,
     /// warnings that a mistake elsewhere would explain: said only of a program without errors
     pub advice: Vec<Diagnostic>,

@@ -13,7 +13,7 @@ impl Checker<'_> {
             let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
             let texts =
                 self.file.left_out.iter().filter_map(|s| self.text.get(s.start as usize..s.end as usize));
-            texts.flat_map(|text| text.split(move |c| !is_part(c))).collect()
+            texts.flat_map(|text| text.split(move |c| !is_part(c))).filter(|word| !word.is_empty()).collect()
         });
         words.contains(name)
     }

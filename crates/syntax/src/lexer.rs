@@ -51,9 +51,28 @@ const PUNCTUATION: [&str; 50] = [
     "+", "-", "*", "/", "%", "&", "|", "^", "!", "~", "@", "#", "$",
 ];
 
-/// The table's own copy of a piece of punctuation.
-pub(crate) fn punctuation(text: &str) -> Option<&'static str> {
-    PUNCTUATION.iter().copied().find(|p| *p == text)
+/// Which of [`PUNCTUATION`] begin with a byte: bits, the first one lowest.
+const BEGIN_WITH: [u64; 128] = {
+    let mut begin_with = [0; 128];
+    let mut at = 0;
+    while at < PUNCTUATION.len() {
+        begin_with[PUNCTUATION[at].as_bytes()[0] as usize] |= 1 << at;
+        at += 1;
+    }
+    begin_with
+};
+
+/// The piece of punctuation that a text begins with.
+fn punctuation_at(text: &str) -> Option<&'static str> {
+    let mut left = *BEGIN_WITH.get(usize::from(*text.as_bytes().first()?))?;
+    while left != 0 {
+        let punctuation = PUNCTUATION[left.trailing_zeros() as usize];
+        if text.starts_with(punctuation) {
+            return Some(punctuation);
+        }
+        left &= left - 1;
+    }
+    None
 }
 
 /// Whether nothing but white space stands in the last line of what was read before.
@@ -105,34 +124,39 @@ impl Lexer<'_> {
         self.lexed.tokens.push(Token { kind, span: span(start, self.at) });
     }
 
-    /// Advances while the characters satisfy `wanted`.
-    fn skip(&mut self, wanted: impl Fn(char) -> bool) {
-        let rest = self.rest();
-        self.at += rest.find(|c| !wanted(c)).unwrap_or(rest.len());
+    /// Advances while the bytes satisfy `wanted`, which holds for all bytes of a character beyond ASCII or for none.
+    fn skip(&mut self, wanted: impl Fn(u8) -> bool) {
+        let rest = self.rest().as_bytes();
+        self.at += rest.iter().position(|b| !wanted(*b)).unwrap_or(rest.len());
+    }
+
+    /// The rest of a name, or of a number with its unit.
+    fn skip_word(&mut self) {
+        self.skip(|b| b.is_ascii_alphanumeric() || b == b'_');
     }
 
     fn next(&mut self) {
         let start = self.at;
         let c = self.rest().chars().next().unwrap_or('\0');
         if c.is_ascii_whitespace() {
-            self.skip(|c| c.is_ascii_whitespace());
+            self.skip(|b| b.is_ascii_whitespace());
         } else if self.rest().starts_with("//") {
             self.line_comment();
         } else if self.rest().starts_with("/*") {
             self.block_comment();
         } else if c.is_ascii_alphabetic() || c == '_' {
-            self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
+            self.skip_word();
             self.push(TokenKind::Ident, start);
         } else if c.is_ascii_digit() {
             self.number();
         } else if c == '"' || c == '\'' {
-            self.string(c);
-        } else if let Some(p) = PUNCTUATION.iter().find(|p| self.rest().starts_with(**p)) {
-            if *p == "#" && self.begins_line() {
+            self.string(c as u8);
+        } else if let Some(p) = punctuation_at(self.rest()) {
+            if p == "#" && self.begins_line() {
                 return self.preprocessor();
             }
             self.at += p.len();
-            if matches!(*p, "@" | "#" | "$") {
+            if matches!(p, "@" | "#" | "$") {
                 self.unexpected(start);
             } else {
                 self.push(TokenKind::Punct(p), start);
@@ -150,7 +174,7 @@ impl Lexer<'_> {
     /// `#include`, `#define`: the line is not read.
     fn preprocessor(&mut self) {
         let start = self.at;
-        self.skip(|c| c != '\n');
+        self.skip(|b| b != b'\n');
         self.lexed.diagnostics.push(
             Diagnostic::error(
                 codes::PREPROCESSOR,
@@ -188,7 +212,7 @@ impl Lexer<'_> {
     fn line_comment(&mut self) {
         let start = self.at;
         let doc = self.rest().starts_with("///") && !self.rest().starts_with("////");
-        self.skip(|c| c != '\n');
+        self.skip(|b| b != b'\n');
         self.push(if doc { TokenKind::DocComment } else { TokenKind::LineComment }, start);
     }
 
@@ -215,15 +239,15 @@ impl Lexer<'_> {
         self.push(TokenKind::BlockComment, start);
     }
 
-    fn string(&mut self, quote: char) {
+    fn string(&mut self, quote: u8) {
         let start = self.at;
         self.at += 1;
-        self.skip(|c| c != quote && c != '\n');
-        let closed = self.rest().starts_with(quote);
+        self.skip(|b| b != quote && b != b'\n');
+        let closed = self.rest().starts_with(char::from(quote));
         if closed {
             self.at += 1;
         }
-        if closed && quote == '"' && self.behind_import() {
+        if closed && quote == b'"' && self.behind_import() {
             self.push(TokenKind::Path, start);
             return;
         }
@@ -257,17 +281,17 @@ impl Lexer<'_> {
         };
         if radix != 10 {
             self.at += 2;
-            self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
+            self.skip_word();
             let value = self.value(start, start + 2, radix);
             self.push(TokenKind::Int(value), start);
             return;
         }
-        self.skip(|c| c.is_ascii_digit() || c == '_');
+        self.skip(|b| b.is_ascii_digit() || b == b'_');
         let digits_end = self.at;
         if self.rest().starts_with('.') && self.rest()[1..].starts_with(|c: char| c.is_ascii_digit()) {
             return self.fraction(start);
         }
-        self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
+        self.skip_word();
         let text = self.text;
         let value = self.value_of(start, &text[start..digits_end], 10);
         let unit = &text[digits_end..self.at];
@@ -311,7 +335,7 @@ impl Lexer<'_> {
 
     fn fraction(&mut self, start: usize) {
         self.at += 1;
-        self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
+        self.skip_word();
         self.lexed.diagnostics.push(
             Diagnostic::error(
                 codes::FLOATING_POINT,

@@ -88,7 +88,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn is_at(&self, n: usize, punct: &str) -> bool {
-        self.ahead(n).kind == TokenKind::Punct(punct_static(punct))
+        matches!(self.ahead(n).kind, TokenKind::Punct(found) if found == punct)
     }
 
     pub(super) fn is_ident_at(&self, n: usize) -> bool {
@@ -371,9 +371,4 @@ impl Parser<'_> {
             self.advance();
         }
     }
-}
-
-/// Punctuation compares by value; this only satisfies the type.
-fn punct_static(punct: &str) -> &'static str {
-    crate::lexer::punctuation(punct).unwrap_or("")
 }

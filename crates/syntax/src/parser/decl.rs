@@ -623,8 +623,8 @@ impl Parser<'_> {
     fn function_decl(&mut self) -> Parsed<ItemKind> {
         let looks_like_one =
             self.is_ident_at(1) || self.is_at(1, "<") || self.is_at(1, "*") || self.is_at(1, "(");
-        let near = nearest(self.text_of(self.span()), KEYWORDS).is_some();
-        if !looks_like_one || (near && !self.is_at(2, "(") && !self.is_at(1, "<")) {
+        let is_one = self.is_at(2, "(") || self.is_at(1, "<");
+        if !looks_like_one || (!is_one && nearest(self.text_of(self.span()), KEYWORDS).is_some()) {
             return Err(self.not_a_declaration());
         }
         if self.is_ident_at(1) && (self.is_at(2, "=") || self.is_at(2, ";") || self.is_at(2, "[")) {
