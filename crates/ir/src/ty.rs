@@ -163,6 +163,11 @@ impl Ty {
     pub const U64: Ty = Ty::Int { bits: 64, signed: false };
     pub const I64: Ty = Ty::Int { bits: 64, signed: true };
 
+    /// Whether `none` is one of its values.
+    pub fn has_none(&self) -> bool {
+        matches!(self, Ty::Addr | Ty::Token | Ty::Handle)
+    }
+
     /// Held in one 64-bit cell (everything but aggregates; not [`Ty::Addr`]).
     pub fn is_scalar(&self) -> bool {
         matches!(

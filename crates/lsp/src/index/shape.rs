@@ -47,6 +47,9 @@ impl Index {
     pub(super) fn of_type(&self, ty: &Type, is_array: bool) -> Shape {
         let one = match &ty.kind {
             TypeKind::Name(name) if name == "pkt_t" => Shape::Packet,
+            TypeKind::Name(name) if ["token_t", "addr_t", "handle_t"].contains(&name.as_str()) => {
+                Shape::Request
+            }
             TypeKind::Name(name) => match self.global(name) {
                 Some(symbol) if self.symbols[symbol].kind == Kind::OptList => Shape::Options,
                 Some(symbol) => Shape::Of(symbol),
@@ -91,6 +94,7 @@ impl Index {
             Shape::SortedList(_) => &[m::ANY_LIST, m::SORTED_LIST],
             Shape::Window => &[m::WINDOW],
             Shape::Timer(_) => &[m::TIMER],
+            Shape::Request => &[m::REQUEST],
             Shape::Payload => &[m::PAYLOAD],
             Shape::Frames => &[m::FRAMES, m::PAYLOAD],
             Shape::Options => &[m::OPTIONS],

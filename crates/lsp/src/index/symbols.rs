@@ -92,6 +92,8 @@ pub enum Shape {
     Frames,
     Options,
     Packet,
+    /// a request, its memory or an instance; or none
+    Request,
     /// without members, or not known
     Plain,
 }

@@ -15,6 +15,8 @@ pub const OPTION: &[Word] =
     &[word("valid", "valid() -> bool", "True if the received packet has the option.")];
 pub const TIMER: &[Word] = &[word("armed", "armed() -> bool", "True if the timer runs.")];
 
+pub const REQUEST: &[Word] = &[word("take", "take()", "Returns the value, and leaves `none` in its place.")];
+
 pub const PAYLOAD: &[Word] = &[
     word("len", "bytes len", "Bytes of the payload."),
     word("addr", "addr_t addr", "Where the payload of a received packet is."),

@@ -7,6 +7,7 @@ use carrick_ir::{
     Arg, Block, CtxId, ExprKind, FuncId, Function, Instr, Loc, LocalId, Program, Proj, Stmt, StmtKind, Ty,
     walk,
 };
+use carrick_syntax::Span;
 use carrick_syntax::diag::Diagnostic;
 
 use crate::{Checker, codes};
@@ -43,8 +44,9 @@ impl Checker<'_> {
                 let token = self.written(span);
                 let message = format!("`{token}` is kept after its request completes");
                 let label = "its next use completes the request again";
-                let mend = format!("forget it after `notify`: `{token} = none;`");
-                self.report(Diagnostic::warning(codes::TOKEN_KEPT, message, span, label).mend(mend));
+                let end = Span::new(span.end, span.end);
+                let warning = Diagnostic::warning(codes::TOKEN_KEPT, message, span, label);
+                self.report(warning.fix("forget it", end, ".take()"));
             }
         }
     }

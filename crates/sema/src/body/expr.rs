@@ -100,9 +100,7 @@ impl Body<'_, '_> {
             Val::Typed(value) if converts(&value.ty, ty) => Some(self.cast(value, ty)),
             Val::Typed(value) => self.other_type(&value.ty, ty, span),
             Val::Int(value) => self.literal(value, ty, span),
-            Val::None if matches!(ty, Ty::Addr | Ty::Token | Ty::Handle) => {
-                Some(self.make(ExprKind::Lit(0), ty.clone(), span))
-            }
+            Val::None if ty.has_none() => Some(self.make(ExprKind::Lit(0), ty.clone(), span)),
             Val::None => {
                 let name = self.name(ty);
                 self.report(

@@ -47,6 +47,12 @@ impl Body<'_, '_> {
             {
                 self.assignable(Node::ReadOnly(place, why), span).map(|_| None)
             }
+            Node::Place(ref place) | Node::ReadOnly(ref place, _)
+                if method.name == "take" && place.ty.has_none() =>
+            {
+                self.count(args, 0, span)?;
+                self.take(node, span).map(Some)
+            }
             Node::Place(place) | Node::ReadOnly(place, _) => match place.ty.clone() {
                 Ty::Packet if method.name == "left" || method.name == "peek" => {
                     self.packet_rest(method, args, span)
@@ -62,6 +68,23 @@ impl Body<'_, '_> {
             },
             _ => self.no_method(method),
         }
+    }
+
+    /// The value of a place, which is `none` from then on.
+    fn take(&mut self, node: Node, span: Span) -> Option<ir::Expr> {
+        if let Node::ReadOnly(_, why) = node {
+            return self.report(
+                Diagnostic::error(codes::READ_ONLY, "this cannot be taken", span, why)
+                    .mend("use the value as it is, without `take()`"),
+            );
+        }
+        let place = self.assignable(node, span)?;
+        let ty = place.ty.clone();
+        let value = self.make(ExprKind::Load(place.clone()), ty.clone(), span);
+        let taken = self.kept(value, span);
+        let value = self.make(ExprKind::Lit(0), ty, span);
+        self.emit(StmtKind::Assign { place, value });
+        Some(taken)
     }
 
     fn no_method<T>(&mut self, method: &Ident) -> Option<T> {
@@ -87,6 +110,7 @@ impl Body<'_, '_> {
             "valid",
             "left",
             "peek",
+            "take",
         ];
         self.cx.unknown(codes::UNKNOWN_METHOD, "method", method, &known);
         None

@@ -259,7 +259,9 @@ impl Body<'_, '_> {
             Ty::Context(id) => &p.contexts[id.index()].fields,
             Ty::Blueprint(id) => return self.blueprint_field(place.root, *id, field),
             Ty::NetHeader => return self.net_field(place.root, field, true),
-            Ty::List(..) | Ty::Wnd { .. } if ASKED.contains(&field.name.as_str()) => {
+            ty if matches!(ty, Ty::List(..) | Ty::Wnd { .. }) && ASKED.contains(&field.name.as_str())
+                || ty.has_none() && field.name == "take" =>
+            {
                 let end = Span::new(field.span.end, field.span.end);
                 return self.report(
                     Diagnostic::error(
@@ -551,7 +553,7 @@ const COMPUTED: &str = "computed for each packet";
 const ID: &str = "the id of an instance";
 const OPTION: &str = "options are given with `add`";
 const PAYLOAD: &str = "set as a whole: `bp.payload = data(...)`";
-/// Methods without arguments that have a value.
+/// Methods of lists and windows without arguments that have a value.
 const ASKED: [&str; 6] = ["len", "full", "pop", "head", "first_unset", "slide"];
 
 fn payload_part(root: LocalId, proj: Proj, ty: Ty) -> Node {
