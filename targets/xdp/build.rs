@@ -36,7 +36,7 @@ pub fn object(program: &Program, dir: &Path, tracing: Tracing) -> Result<(), Fai
 
 /// Writes what is compiled to the program's object.
 fn write_object(program: &Program, dir: &Path) -> Result<(), Failure> {
-    if let Some(unsupported) = carrick_emit_c::unsupported(program) {
+    if let Some(unsupported) = carrick_xdp_emitter::unsupported(program) {
         let place = match unsupported.loc.line {
             0 => program.file.clone(),
             line => format!("{}:{line}", program.file_of(unsupported.loc)),
@@ -46,7 +46,7 @@ fn write_object(program: &Program, dir: &Path) -> Result<(), Failure> {
             "{place}: target `xdp` does not support this yet: {what}; build for `native`"
         )));
     }
-    let (name, text) = carrick_emit_c::emit_bpf(&seen_from(program, dir));
+    let (name, text) = carrick_xdp_emitter::emit(&seen_from(program, dir));
     write(&dir.join(name), text.as_bytes())?;
     write_headers(dir)
 }
@@ -65,7 +65,7 @@ pub fn dispatcher(dir: &Path) -> PathBuf {
 /// generated program and all its headers, not of where the source lies.
 pub fn hash(program: &Program) -> u64 {
     let mut hash = Hash::new();
-    let (_, text) = carrick_emit_c::emit_bpf(program);
+    let (_, text) = carrick_xdp_emitter::emit(program);
     hash.add_code(text.as_bytes());
     let folders = [INCLUDE.get_dir("carrick"), RUNTIME.get_dir("carrick")];
     folders.into_iter().flatten().flat_map(Dir::files).for_each(|file| hash.add(file.contents()));

@@ -28,7 +28,7 @@ impl Target for Xdp {
     }
 
     fn check(&self, program: &Program) -> Option<Unsupported> {
-        carrick_emit_c::unsupported(program)
+        carrick_xdp_emitter::unsupported(program)
     }
 
     fn emit(&self, _file: &TargetFile, program: &Program, dir: &Path) -> Result<String, Failure> {

@@ -36,10 +36,10 @@ fn generated(name: &str) -> Vec<(String, String)> {
     for import in &mut program.imports {
         *import = import.replace(&here, "");
     }
-    assert_eq!(carrick_emit_c::unsupported(&program), None, "{name} fits the kernel");
+    assert_eq!(carrick_xdp_emitter::unsupported(&program), None, "{name} fits the kernel");
     let mut files = carrick_emit_c::emit(&program);
     files.retain(|(name, _)| name != "Makefile");
-    files.push(carrick_emit_c::emit_bpf(&program));
+    files.push(carrick_xdp_emitter::emit(&program));
     files
 }
 

@@ -34,7 +34,7 @@ const OPERATIONS: u64 = 600;
 /// A program, if BPF C can be made of it.
 fn fits(path: &Path) -> Option<Arc<Program>> {
     let program = compile_file(path).expect("readable").program.expect("it is right");
-    carrick_emit_c::unsupported(&program).is_none().then_some(program)
+    carrick_xdp_emitter::unsupported(&program).is_none().then_some(program)
 }
 
 /// The same over IPv6.
@@ -42,7 +42,7 @@ fn fits_over_ipv6(path: &str) -> Arc<Program> {
     let choice = Choice { over: Over::Ipv6, ..Choice::default() };
     let program = compile_choice(&root().join(path), &choice).expect("readable").program;
     let program = program.expect("it is right");
-    assert_eq!(carrick_emit_c::unsupported(&program), None, "{path}");
+    assert_eq!(carrick_xdp_emitter::unsupported(&program), None, "{path}");
     program
 }
 

@@ -8,7 +8,7 @@ use std::{fs, io};
 use carrick_tests::build::root;
 
 /// Packages, in the order in which data flows: each may use only those before it. All but those under `targets/` are crates.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "syntax",
     "ir",
     "sema",
@@ -22,6 +22,7 @@ const ORDER: [&str; 17] = [
     "verify",
     "driver",
     "lsp",
+    "xdp-emitter",
     "xdp-loader",
     "targets",
     "daemon",

@@ -33,7 +33,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// C for an input: which queue `number` is, or by which its packets come to the block at `place`, of these blocks.
-    pub(crate) fn queue_input(
+    pub fn queue_input(
         &self,
         schedule: &Schedule,
         blocks: &str,
@@ -87,7 +87,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// Which queue is whose.
-    pub(crate) fn flow_functions(&mut self) {
+    pub fn flow_functions(&mut self) {
         if !self.trees().iter().any(|t| t.schedule.per_flow()) {
             return;
         }
@@ -109,7 +109,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// Before the contexts' functions.
-    pub(crate) fn flow_begins(&mut self) {
+    pub fn flow_begins(&mut self) {
         if !self.flows_change() {
             return;
         }
@@ -142,7 +142,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// What programs set of queues.
-    pub(crate) fn set_functions(&mut self) {
+    pub fn set_functions(&mut self) {
         self.set_function(Opcode::SetQueueRate, "rate", |p| matches!(p, Policy::RateLimiter(_)));
         self.set_function(Opcode::SetQueuePrio, "prio", |p| matches!(p, Policy::StrictPriority));
     }
@@ -161,7 +161,7 @@ impl<'p> Emitter<'p> {
         self.w.line(blocks.held);
         self.w.line("CARRICK_BARRIER_VAR(handle);");
         self.trace_instr(op, &["number", "value"]);
-        self.number_of_owner();
+        self.dialect.number_of_queue(self);
         let now = if what == "rate" { ", core->now" } else { "" };
         for number in 0..self.p.schedule.queues {
             let Some(place) = self.p.schedule.nearest(number, &wanted) else { continue };
@@ -259,7 +259,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// What a block of packets gives an input.
-    pub(crate) fn share_of_packets(&self, policy: &Policy, input: usize) -> String {
+    pub fn share_of_packets(&self, policy: &Policy, input: usize) -> String {
         self.share(&Tree { schedule: &self.p.schedule, name: "", quantum: QUANTUM }, policy, input)
     }
 

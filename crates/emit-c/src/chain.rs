@@ -39,7 +39,7 @@ impl Emitter<'_> {
     }
 
     /// The second key of a lookup, made of the first.
-    pub(crate) fn second_key(&self, chain: &Chain, ctx: ir::CtxId, flow: &str) -> String {
+    pub fn second_key(&self, chain: &Chain, ctx: ir::CtxId, flow: &str) -> String {
         let id = self.p.contexts[ctx.index()].id;
         let parts = &self.p.ids[id.index()].parts;
         let made = chain.fallback.iter().zip(parts).map(|(made, part)| match made {
@@ -319,7 +319,7 @@ impl Emitter<'_> {
     }
 
     /// Fills in the event of a request, of which everything is zero; its members stand behind `e`.
-    pub(crate) fn event_of_request(&mut self, call: &ir::InterfaceCall, e: &str) {
+    pub fn event_of_request(&mut self, call: &ir::InterfaceCall, e: &str) {
         let event = &self.p.events[call.event.index()];
         self.initial_fields(e, &event.fields);
         self.w.line(format!("{e}token__ = request->token;"));

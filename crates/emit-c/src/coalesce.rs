@@ -8,12 +8,13 @@ use crate::core_struct::QUEUE;
 use crate::names::safe;
 
 impl Emitter<'_> {
-    pub(crate) fn coalesces(&self) -> bool {
+    /// Whether a packet may stand for one that waits.
+    pub fn coalesces(&self) -> bool {
         !self.p.coalescing.is_empty()
     }
 
     /// Where the newest entry of a context stands.
-    pub(crate) fn newest_at(&mut self) {
+    pub fn newest_at(&mut self) {
         self.w.line("/* Where the newest blueprint of the context with this handle stands, or stood; NULL without a context. */");
         self.open_on_core("CARRICK_INLINE uint64_t *", "newest_at", ", uint64_t handle");
         for (index, ctx) in self.p.contexts.iter().enumerate() {

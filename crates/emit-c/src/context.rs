@@ -36,7 +36,7 @@ impl Emitter<'_> {
     }
 
     /// Whether two ids are the same.
-    pub(crate) fn id_equality(&mut self, id: ir::IdId) {
+    pub fn id_equality(&mut self, id: ir::IdId) {
         let def = &self.p.ids[id.index()];
         let (ty, name) = (self.names.id(id), self.names.own(&def.name));
         let parts = leaves(self.p, &def.parts);
@@ -93,7 +93,7 @@ impl Emitter<'_> {
     }
 
     /// What says of a program how it goes, beside traces.
-    pub(crate) fn telling_functions(&mut self) {
+    pub fn telling_functions(&mut self) {
         self.claim_function();
         self.refuse_function();
     }
@@ -112,7 +112,7 @@ impl Emitter<'_> {
     }
 
     /// `notify`, over the target's function that completes a request.
-    pub(crate) fn notify_instruction(&mut self) {
+    pub fn notify_instruction(&mut self) {
         let (core, complete, name) =
             (self.core_param(), self.names.own("complete"), self.names.own("notify"));
         self.w.line("/* Completes a request; nothing for none. */");
@@ -125,7 +125,7 @@ impl Emitter<'_> {
     }
 
     /// The function that makes the initial value of a record.
-    pub(crate) fn initial(&mut self, declared: &str, fields: &[ir::FieldDef]) {
+    pub fn initial(&mut self, declared: &str, fields: &[ir::FieldDef]) {
         let (ty, name) = (self.names.declared(declared), self.names.own(declared));
         let core = self.core_param();
         self.w.open(format!("CARRICK_INLINE void {name}_initial({core}, struct {ty} *v) {{"));
@@ -135,7 +135,7 @@ impl Emitter<'_> {
     }
 
     /// Sets those fields whose initial value is not zero, which stand behind `at`.
-    pub(crate) fn initial_fields(&mut self, at: &str, fields: &[ir::FieldDef]) {
+    pub fn initial_fields(&mut self, at: &str, fields: &[ir::FieldDef]) {
         for field in fields {
             let place = format!("{at}{}", safe(&field.name));
             if let Some(init) = &field.init {
@@ -176,7 +176,7 @@ impl Emitter<'_> {
     }
 
     /// From an instance to its handle, and to an instance from its slot or its handle.
-    pub(crate) fn handle_functions(&mut self, ctx: &ContextDef, index: usize) {
+    pub fn handle_functions(&mut self, ctx: &ContextDef, index: usize) {
         let (ty, name, core) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), self.core_param());
         self.w.open(format!("CARRICK_INLINE uint64_t {name}_handle(const struct {ty} *c) {{"));
         self.w.line(format!(
@@ -233,7 +233,7 @@ impl Emitter<'_> {
 
     /// The instructions that make an instance, delete it and give it another id, over what a target has for it: a
     /// vacant slot, and what finds a slot by its id.
-    pub(crate) fn instance_instructions(&mut self, ctx: &ContextDef, index: usize) {
+    pub fn instance_instructions(&mut self, ctx: &ContextDef, index: usize) {
         let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
         let id = &self.p.ids[ctx.id.index()];
         let (id_ty, core) = (self.names.id(ctx.id), self.core_param());

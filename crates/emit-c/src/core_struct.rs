@@ -11,7 +11,7 @@ pub const QUEUE: u32 = 1024;
 
 impl Emitter<'_> {
     /// All structs but those of the core.
-    pub(crate) fn structs(&mut self) {
+    pub fn structs(&mut self) {
         self.payload_struct();
         for list in 0..self.p.opt_lists.len() {
             self.option_list_struct(list);
@@ -140,7 +140,7 @@ impl Emitter<'_> {
     }
 
     /// A union of the events of these kinds, each under its name.
-    pub(crate) fn event_union(&mut self, kinds: &[EventKind]) {
+    pub fn event_union(&mut self, kinds: &[EventKind]) {
         self.w.open("union {");
         self.w.line("uint8_t nothing;");
         for (index, event) in self.p.events.iter().enumerate() {
@@ -194,7 +194,7 @@ impl Emitter<'_> {
     }
 
     /// A union of the blueprints of some sort, each under its name.
-    pub(crate) fn blueprint_union(&mut self, name: &str, what: &str, of: impl Fn(&BlueprintDef) -> bool) {
+    pub fn blueprint_union(&mut self, name: &str, what: &str, of: impl Fn(&BlueprintDef) -> bool) {
         self.w.open(format!("union {{ /* {what} */"));
         self.w.line("uint8_t nothing;");
         for bp in self.p.blueprints.iter().filter(|bp| of(bp)) {

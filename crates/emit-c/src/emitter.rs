@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use carrick_ir::{
-    Block, BlueprintDef, ContextDef, CtxId, EventId, Function, LocalId, NetLayer, OptListDef, Program, Stmt,
-    Ty,
+    Block, BlueprintDef, ContextDef, CtxId, EventId, Expr, FuncId, Function, LocalId, NetLayer, OptListDef,
+    Program, Stmt, Ty,
 };
 
 use crate::ip::{self, Ip};
@@ -17,8 +17,11 @@ use crate::writer::Writer;
 
 /// The state of writing one `NAME.c`.
 pub struct Emitter<'p> {
+    /// the program that is written
     pub p: &'p Program,
+    /// its names in C
     pub names: Names<'p>,
+    /// what is written so far
     pub w: Writer,
     /// whether blueprints wait in scheduling blocks that the runtime works
     pub blocks: bool,
@@ -87,6 +90,11 @@ pub trait Dialect {
         false
     }
 
+    /// C for such a place.
+    fn frame_member(&self, e: &Emitter<'_>, local: LocalId) -> String {
+        e.c_name(local)
+    }
+
     /// Whether functions hand over values of this type by references, and return them in their frames.
     fn by_reference(&self, _ty: &Ty) -> bool {
         false
@@ -100,6 +108,23 @@ pub trait Dialect {
     /// What the condition of a loop over at most `n` elements begins with: that its index is in the room for them.
     fn within(&self, _index: &str, _n: u32) -> String {
         String::new()
+    }
+
+    /// Leaves a function with a value. False: as with any other.
+    fn returns(&self, _e: &mut Emitter<'_>, _stmt: &Stmt, _value: &Expr) -> bool {
+        false
+    }
+
+    /// Takes what a call of the function returned. False: as any other.
+    fn returned(
+        &self,
+        _e: &mut Emitter<'_>,
+        _stmt: &Stmt,
+        _dest: LocalId,
+        _func: FuncId,
+        _call: &str,
+    ) -> bool {
+        false
     }
 
     /// What the condition of a loop of so many turns ends with.
@@ -119,6 +144,7 @@ pub trait Dialect {
     /// Makes a timer run for `after` from now on.
     fn arm_timer(&self, timer: &str) -> String;
 
+    /// Makes a timer stop.
     fn stop_timer(&self, timer: &str) -> String;
 
     /// In the function that makes an instance: what the program does not see.
@@ -137,15 +163,20 @@ pub trait Dialect {
     /// What stands in functions on scheduling blocks.
     fn blocks(&self) -> Blocks;
 
+    /// In the functions that set something of a queue: which `number` is meant.
+    fn number_of_queue(&self, _e: &mut Emitter<'_>) {}
+
     /// The bytes of a request, in `place`.
     fn request_data(&self, e: &mut Emitter<'_>, place: &str);
 
     /// Of the struct of a packet that is parsed: where it lies, and what no extract has taken.
     fn parsed(&self) -> [&'static str; 2];
 
-    /// What the program does not see: in the structs of an instance, a chain and an entry of the queue.
+    /// What the program does not see in the struct of an instance.
     fn instance_members(&self, e: &mut Emitter<'_>, ctx: &ContextDef);
+    /// The same of a chain.
     fn chain_members(&self, e: &mut Emitter<'_>);
+    /// The same of an entry of the queue.
     fn entry_members(&self, e: &mut Emitter<'_>);
 
     /// The instance of a context in `slot`.
@@ -160,8 +191,9 @@ pub trait Dialect {
     /// In the same function: `e`, an entry for what carries `payload`; it returns if there is none.
     fn place(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
-    /// The same for a packet of frames: first `copy`, of `bp`, whose payloads can be cut, and then `e`.
+    /// The same for a packet of frames: `copy`, of `bp`, whose payloads can be cut.
     fn copy_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+    /// Behind that: `e`, an entry for it.
     fn place_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
     /// The end of the function: all of the entry is there.
@@ -187,9 +219,11 @@ pub trait Dialect {
     /// What else stands in such functions.
     fn packets(&self) -> Packets;
 
-    /// In the function that makes a packet, or a frame, or a packet of frames, behind its header: the payload.
+    /// In the function that makes a packet, behind its header: the payload.
     fn payload_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef);
+    /// The same of a frame.
     fn frame_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef);
+    /// The same of a packet of frames.
     fn frames_written(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
     /// At the beginning of an extract function: `p`, where it reads, and of a frame `len`.
@@ -219,6 +253,7 @@ pub trait Dialect {
     /// At the beginning of a function that writes a header: where what follows so many bytes goes.
     fn writes(&self, e: &mut Emitter<'_>, begin: u32);
 
+    /// What functions that write options and parts take and move on.
     fn written(&self) -> Cursor;
 
     /// What functions that read options take and hand on beside the core.
@@ -230,12 +265,14 @@ pub trait Dialect {
     /// How an extract function moves over fields one by one.
     fn steps(&self) -> Steps;
 
-    /// Opens the function that lets the packet that is looked at leave with another header, `h`, and ends it.
+    /// Opens the function that lets the packet that is looked at leave with another header, `h`.
     fn forward_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+    /// Ends what that has opened beside the function itself.
     fn forward_ends(&self, _e: &mut Emitter<'_>) {}
 
-    /// In the same function: where the packet is written, and then its payload, and what `payload_sum` is.
+    /// In the same function: where the packet is written.
     fn forwarded(&self) -> &'static str;
+    /// In the same function: the payload, and what `payload_sum` is.
     fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
     /// The interface of a copy, as the functions that send a packet take it.
@@ -256,6 +293,7 @@ pub trait Dialect {
 /// Where bytes go that are written one after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Cursor {
+    /// what functions hand on
     pub passed: Passed,
     /// declares `q`, the next one
     pub here: &'static str,
@@ -300,31 +338,39 @@ pub struct Blocks {
 /// A pointer to what is in a slot, and what more asks whether anything ever was.
 #[derive(Debug)]
 pub struct Slot {
+    /// the pointer
     pub at: String,
+    /// a condition behind others, or nothing
     pub used: String,
 }
 
 /// What declares a record, if anything does, and the place itself.
 #[derive(Debug)]
 pub struct Scratch {
+    /// a declaration, or nothing
     pub declared: String,
+    /// where the record is
     pub at: String,
 }
 
 /// A parameter, and what is given for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Passed {
+    /// behind other parameters, or nothing
     pub param: &'static str,
+    /// behind other arguments, or nothing
     pub arg: &'static str,
 }
 
 /// What stands around the fields of which each may be there or not; `header_len` is how far they are read.
 #[derive(Debug, Clone, Copy)]
 pub struct Steps {
+    /// before the first one
     pub begin: &'static str,
     /// declares `q`, where the next one stands
     pub here: &'static str,
     /// and behind how many bytes of it
     pub moved: &'static str,
+    /// behind the last one
     pub end: &'static str,
 }

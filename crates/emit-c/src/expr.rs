@@ -61,7 +61,7 @@ impl Emitter<'_> {
     }
 
     /// An expression that is assigned to, or passed as, what has its type: C converts where no value changes.
-    pub(crate) fn value(&self, e: &Expr) -> String {
+    pub fn value(&self, e: &Expr) -> String {
         self.value_of(e, Operands::None)
     }
 
@@ -90,7 +90,7 @@ impl Emitter<'_> {
     }
 
     /// An expression that counts elements: no matter how wide, as long as it has the value.
-    pub(crate) fn index(&self, e: &Expr) -> Term {
+    pub fn index(&self, e: &Expr) -> Term {
         self.converted(e, CType::of(&e.ty), Operands::None)
     }
 

@@ -8,7 +8,7 @@ use crate::blueprint::{less_tail, packet_len};
 
 impl Emitter<'_> {
     /// Whether extracts follow each other through a packet.
-    pub(crate) fn has_frames(&self) -> bool {
+    pub fn has_frames(&self) -> bool {
         self.p.blueprints.iter().any(|bp| bp.frame)
     }
 
@@ -67,5 +67,10 @@ impl Emitter<'_> {
             self.w.line(format!("    return {}(core, CARRICK_COUNT_SHORT);", self.names.own("refuse")));
         }
         self.dialect.left(self, bp);
+    }
+
+    /// Whether an extract function is verified apart: where many fields can be otherwise, or where there are many of them.
+    pub(crate) fn is_read_apart(&self, bp: &BlueprintDef) -> bool {
+        bp.frame || !bp.parts.is_empty()
     }
 }

@@ -7,7 +7,7 @@ use crate::Emitter;
 
 impl Emitter<'_> {
     /// Whether any packet is made of frames.
-    pub(crate) fn makes_frames(&self) -> bool {
+    pub fn makes_frames(&self) -> bool {
         self.p.blueprints.iter().any(|bp| bp.frames.is_some())
     }
 
@@ -89,7 +89,7 @@ impl Emitter<'_> {
     }
 
     /// Members of the core: of the packet that is being made.
-    pub(crate) fn put_members(&mut self) {
+    pub fn put_members(&mut self) {
         self.w.line("uint32_t assembly_buffer;  /* bytes of frames that are put together */");
         self.w.line("uint32_t space; /* how many more there can be */");
         self.w.line("uint32_t any;   /* 1: some are */");

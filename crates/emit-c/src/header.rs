@@ -74,7 +74,7 @@ pub fn sum_of_fields(bp: &BlueprintDef, fields: Option<(u32, u32)>) -> String {
 impl Emitter<'_> {
     /// The network header of the packet that is made of `of` in front of `header_len`, in a sum; in front of a packet's own
     /// header; less it.
-    pub(crate) fn net_and(&self, of: &str) -> String {
+    pub fn net_and(&self, of: &str) -> String {
         if self.has_net() { format!("{} + ", self.net_headers(of)) } else { String::new() }
     }
 
@@ -106,7 +106,8 @@ impl Emitter<'_> {
         }
     }
 
-    pub(crate) fn header_functions(&mut self) {
+    /// The functions that read and write the headers of blueprints.
+    pub fn header_functions(&mut self) {
         for bp in &self.p.blueprints {
             self.blueprint_initial(bp);
             self.crc_function(bp);
@@ -363,5 +364,13 @@ impl Emitter<'_> {
             })
             .collect();
         self.w.line(format!("{store}({c})({}));", terms.join(" | ")));
+    }
+
+    /// The first value of a packet of frames: those that it does not have are not looked at.
+    pub(crate) fn zero_but_frames(&mut self, ty: &str) {
+        self.w.line(format!("memset(h, 0, __builtin_offsetof(struct {ty}, frames__));"));
+        self.w.line("h->frames__.count = 0;");
+        self.w.line("memset(&h->net__, 0, sizeof h->net__);");
+        self.w.line("memset(&h->payload__, 0, sizeof h->payload__);");
     }
 }

@@ -48,7 +48,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// The parts that a host takes.
-    pub(crate) fn identity_parts(&self, id: &'p IdDef) -> Vec<IdPart<'p>> {
+    pub fn identity_parts(&self, id: &'p IdDef) -> Vec<IdPart<'p>> {
         let parts = id.parts.iter().flat_map(|part| {
             let leaves = leaves(self.p, std::slice::from_ref(part)).into_iter();
             leaves.map(|(path, ty)| IdPart { name: &part.name, path, ty })

@@ -5,19 +5,20 @@
 //! the headers in `runtime/include/carrick`; statements carry `#line`, so that a debugger stops in the
 //! program, and what surrounds them points back to the generated file.
 //!
+//! A target whose C differs implements [`emitter::Dialect`], and writes around types and functions what it needs.
+//!
 //! Names: what the program declares is `PROGRAM_name`, its functions are `fn_name`, and all that only the
 //! generated code knows has two underscores in it.
 
 mod api;
 mod blocks;
 mod blueprint;
-mod bpf;
 mod chain;
 mod coalesce;
 mod context;
 mod core_struct;
 mod crc;
-mod emitter;
+pub mod emitter;
 mod expr;
 mod frame;
 mod framed;
@@ -29,7 +30,7 @@ mod ip;
 mod layout;
 mod list;
 mod memory;
-mod names;
+pub mod names;
 mod network;
 mod operator;
 mod option_elements;
@@ -45,22 +46,27 @@ mod report;
 mod run;
 mod sched;
 mod stmt;
-mod term;
+pub mod term;
 mod timers;
 mod tlv;
 mod trace;
 mod types;
 mod units;
 mod windows;
-mod writer;
+pub mod writer;
 
-pub use bpf::{Unsupported, emit_bpf, unsupported};
+pub use blocks::in_c;
+pub use blueprint::sums_payload;
+pub use core_struct::QUEUE;
+pub use emitter::Emitter;
+pub use pkt_gen::Unit;
+pub use stmt::turns_of;
+pub use timers::plus;
 
 use std::collections::BTreeSet;
 
 use carrick_ir::Program;
 
-use emitter::Emitter;
 use names::{Names, file_name};
 use process::Process;
 use writer::Writer;
@@ -117,7 +123,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// Before all headers: how many ranges RX units keep, if these are more than usual.
-    fn ranges_kept(&mut self) {
+    pub fn ranges_kept(&mut self) {
         let ranges = carrick_ir::units::ranges(self.p);
         if ranges > 16 {
             self.w.line(format!("#define CARRICK_RX_RUNS {ranges}u"));
@@ -125,7 +131,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// Before any include: how many segments of a path the program knows, and whether it sees packets on their way.
-    pub(crate) fn segments_known(&mut self) {
+    pub fn segments_known(&mut self) {
         let Some(segments) = self.p.net_header.segments() else { return };
         self.w.line(format!("#define CARRICK_SEGMENTS {segments}u"));
         if self.p.in_network.is_some() {

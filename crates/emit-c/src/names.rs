@@ -36,6 +36,7 @@ pub struct Names<'p> {
 }
 
 impl<'p> Names<'p> {
+    /// The names of a program.
     pub fn new(p: &'p Program) -> Self {
         Names { p }
     }
@@ -50,14 +51,16 @@ impl<'p> Names<'p> {
         format!("{}__{name}", self.p.name)
     }
 
-    pub fn event(&self, id: ir::EventId) -> String {
+    pub(crate) fn event(&self, id: ir::EventId) -> String {
         self.declared(&self.p.events[id.index()].name)
     }
 
+    /// The struct of a context.
     pub fn context(&self, id: ir::CtxId) -> String {
         self.declared(&self.p.contexts[id.index()].name)
     }
 
+    /// The struct of an id.
     pub fn id(&self, id: ir::IdId) -> String {
         match self.p.address_ty() == Ty::Id(id) {
             true => "carrick_ip6_address".into(),
@@ -65,15 +68,15 @@ impl<'p> Names<'p> {
         }
     }
 
-    pub fn blueprint(&self, id: ir::BpId) -> String {
+    pub(crate) fn blueprint(&self, id: ir::BpId) -> String {
         self.declared(&self.p.blueprints[id.index()].name)
     }
 
-    pub fn list(&self, element: &Ty, n: u32) -> String {
+    pub(crate) fn list(&self, element: &Ty, n: u32) -> String {
         self.own(&format!("list_{}_{n}", self.type_word(element)))
     }
 
-    pub fn window(&self, size: u64, runs: Option<u32>) -> String {
+    pub(crate) fn window(&self, size: u64, runs: Option<u32>) -> String {
         match runs {
             Some(runs) => self.own(&format!("wnd_{runs}")),
             None => self.own(&format!("bits_{}", window_words(size))),

@@ -91,7 +91,7 @@ impl Emitter<'_> {
     }
 
     /// The functions that let a packet leave with another header.
-    pub(crate) fn forward_functions(&mut self) {
+    pub fn forward_functions(&mut self) {
         if self.p.in_network.is_none() {
             return;
         }

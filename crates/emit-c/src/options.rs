@@ -38,7 +38,8 @@ pub fn loaded(base: &str, at: u32, octets: u32) -> String {
 }
 
 impl Emitter<'_> {
-    pub(crate) fn option_functions(&mut self) {
+    /// The functions that read and write options.
+    pub fn option_functions(&mut self) {
         for list in &self.p.opt_lists {
             if self.is_wide(list) {
                 self.wide_functions(list);
@@ -218,7 +219,7 @@ impl Emitter<'_> {
     }
 
     /// Opens the function that reads a list, of which it returns the name.
-    pub(crate) fn options_reader(&mut self, list: &OptListDef) -> String {
+    pub fn options_reader(&mut self, list: &OptListDef) -> String {
         let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
         let (core, from) = (self.core_param(), self.dialect.reads().param);
         self.w.line("/* False if a length is impossible. */");

@@ -12,7 +12,8 @@ use crate::pkt_gen::Unit;
 use crate::term::CType;
 
 impl Emitter<'_> {
-    pub(crate) fn packet_functions(&mut self) {
+    /// The functions that make packets of entries of the queue.
+    pub fn packet_functions(&mut self) {
         if self.makes_frames() {
             let frames = self.p.blueprints.iter().enumerate().filter(|(_, bp)| bp.frame);
             frames.for_each(|(index, bp)| self.put_function(index, bp));
@@ -162,7 +163,7 @@ impl Emitter<'_> {
     }
 
     /// In a trace: of a unit its handle, of memory the request, if that is not one that the program may write to.
-    pub(crate) fn trace_payload(&mut self, done: &str, index: usize) {
+    pub fn trace_payload(&mut self, done: &str, index: usize) {
         let units = self.units_sent();
         if units.is_empty() && !self.has_memory() {
             return;

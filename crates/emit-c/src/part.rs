@@ -95,7 +95,7 @@ impl Emitter<'_> {
     }
 
     /// The C of how long a blueprint's longest header is.
-    pub(crate) fn longest_header(&self, bp: &BlueprintDef) -> String {
+    pub fn longest_header(&self, bp: &BlueprintDef) -> String {
         let name = self.names.own(&bp.name);
         match bp.parts.is_empty() {
             true => format!("{name}_header_len(bp)"),

@@ -8,20 +8,26 @@ use crate::Emitter;
 /// A context that sends: which, as a payload has it, and its names in C.
 #[derive(Debug)]
 pub struct Unit {
+    /// which of the contexts
     pub index: usize,
+    /// how a payload names it: `index + 1`
     pub number: usize,
+    /// its name in members of the core
     pub field: String,
+    /// its struct
     pub ty: String,
+    /// what its functions begin with
     pub name: String,
 }
 
 impl Emitter<'_> {
     /// The blueprints that are packets.
-    pub(crate) fn packets(&self) -> Vec<usize> {
+    pub fn packets(&self) -> Vec<usize> {
         (0..self.p.blueprints.len()).filter(|index| !self.p.blueprints[*index].frame).collect()
     }
 
-    pub(crate) fn generate_functions(&mut self) {
+    /// The functions of `pkt_gen`.
+    pub fn generate_functions(&mut self) {
         self.payload_unit();
         self.payload_cut();
         self.frame_payload_functions();
@@ -37,7 +43,7 @@ impl Emitter<'_> {
     }
 
     /// The contexts that send.
-    pub(crate) fn units_sent(&self) -> Vec<Unit> {
+    pub fn units_sent(&self) -> Vec<Unit> {
         let contexts = self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some());
         contexts
             .map(|(index, ctx)| Unit {

@@ -34,6 +34,11 @@ pub fn list_bound(ty: &Ty) -> u32 {
 }
 
 impl Emitter<'_> {
+    /// Whether the local lies in the function's frame.
+    pub fn in_frame(&self, id: ir::LocalId) -> bool {
+        self.function.is_some_and(|f| self.dialect.in_frame(f, id))
+    }
+
     /// The value of a place: zero where an index is outside.
     pub(crate) fn load(&self, place: &Place) -> Term {
         self.value_at(self.place(place), &place.ty)
@@ -70,12 +75,13 @@ impl Emitter<'_> {
         (self.dialect.index(term, n), Some(guard))
     }
 
-    pub(crate) fn local(&self, id: ir::LocalId) -> String {
-        if self.in_frame(id) { self.frame_member(id) } else { self.c_name(id) }
+    /// C for a local.
+    pub fn local(&self, id: ir::LocalId) -> String {
+        if self.in_frame(id) { self.dialect.frame_member(self, id) } else { self.c_name(id) }
     }
 
     /// The local's own name.
-    pub(crate) fn c_name(&self, id: ir::LocalId) -> String {
+    pub fn c_name(&self, id: ir::LocalId) -> String {
         self.function.map_or_else(String::new, |f| safe(&f.locals[id.index()].name))
     }
 
@@ -88,7 +94,8 @@ impl Emitter<'_> {
         self.names.declaration(self.local_type(id), &name)
     }
 
-    pub(crate) fn local_type(&self, id: ir::LocalId) -> &Ty {
+    /// The type of a local of the function that is written.
+    pub fn local_type(&self, id: ir::LocalId) -> &Ty {
         self.function.map_or(&Ty::Void, |f| &f.locals[id.index()].ty)
     }
 
@@ -98,7 +105,7 @@ impl Emitter<'_> {
     }
 
     /// An index of which it is known that it is below `n`, where the verifier sees it too.
-    pub(crate) fn bounded(&self, index: String, n: u32) -> String {
+    pub fn bounded(&self, index: String, n: u32) -> String {
         self.dialect.index(Term::primary(index, CType::Unsigned(32)), n).text
     }
 
@@ -107,7 +114,8 @@ impl Emitter<'_> {
         if self.is_reference(id) { self.local(id) } else { format!("&{}", self.local(id)) }
     }
 
-    pub(crate) fn place(&self, place: &Place) -> CPlace {
+    /// C for a place, and the condition under which it is there.
+    pub fn place(&self, place: &Place) -> CPlace {
         let mut text = self.local(place.root);
         let mut ty = self.local_type(place.root).clone();
         let mut arrow = self.is_reference(place.root);

@@ -88,7 +88,8 @@ impl Emitter<'_> {
         self.w.close("}");
     }
 
-    pub(crate) fn has_sent(&self) -> bool {
+    /// Whether the program wants to know of packets that they are out.
+    pub fn has_sent(&self) -> bool {
         self.p.events.iter().any(|e| e.kind == EventKind::Sent)
     }
 

@@ -27,7 +27,7 @@ impl Emitter<'_> {
     }
 
     /// In the kernel, of a processor's core: what is reported.
-    pub(crate) fn report_members(&mut self) {
+    pub fn report_members(&mut self) {
         if self.p.report_parser.is_some() {
             self.w.line(format!("{} quoted;", self.ip().quoted));
             self.w.line("bool reported; /* what came is a report */");
@@ -35,7 +35,7 @@ impl Emitter<'_> {
     }
 
     /// In the kernel: the parser of reports, for the headers of the target.
-    pub(crate) fn define_report_parser(&mut self) {
+    pub fn define_report_parser(&mut self) {
         if let Some(parser) = self.p.report_parser {
             let parser = &self.p.functions[parser.index()].name;
             self.w.line(format!("#define CARRICK_REPORT_PARSER fn_{parser}"));

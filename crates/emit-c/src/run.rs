@@ -8,7 +8,7 @@ use crate::names::safe;
 
 impl Emitter<'_> {
     /// The run, over `c` and the instances that the chain shares, each of which may be missing.
-    pub(crate) fn run_body(&mut self, event: &EventDef, chain: &Chain) {
+    pub fn run_body(&mut self, event: &EventDef, chain: &Chain) {
         self.traced(&format!("{}_trace(core, chain->handle, e);", self.names.own(&event.name)));
         if chain.context.is_some() {
             let missing: String =
@@ -28,18 +28,18 @@ impl Emitter<'_> {
     }
 
     /// The local that holds the instance of a context that is not the chain's own.
-    pub(crate) fn instance(&self, ctx: ir::CtxId) -> String {
+    pub fn instance(&self, ctx: ir::CtxId) -> String {
         format!("{}__", self.p.contexts[ctx.index()].name)
     }
 
     /// C for the handle of what the chain runs on.
-    pub(crate) fn handle_of_chain(&self, chain: &Chain) -> String {
+    pub fn handle_of_chain(&self, chain: &Chain) -> String {
         let own = chain.context.map(|c| self.names.own(&self.p.contexts[c.index()].name));
         own.map_or_else(|| "0".into(), |own| format!("c ? {own}_handle(c) : 0"))
     }
 
     /// C that makes the id of a context that the chain shares, of the parts of its own, which is at `id`.
-    pub(crate) fn shared_id(&self, chain: &Chain, shared: &ir::Shared, id: &str) -> String {
+    pub fn shared_id(&self, chain: &Chain, shared: &ir::Shared, id: &str) -> String {
         let def = &self.p.contexts[shared.context.index()];
         let own = chain.context.map(|own| &self.p.ids[self.p.contexts[own.index()].id.index()]);
         let own = own.map_or(&[][..], |own| &own.parts);

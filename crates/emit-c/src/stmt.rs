@@ -4,13 +4,13 @@
 use carrick_ir::{self as ir, Arg, Block, ExprKind, Function, Place, Stmt, StmtKind, Ty};
 
 use crate::Emitter;
-use crate::bpf::depth::turns_of;
 use crate::names::{doc_comment, safe};
 use crate::place::CPlace;
 use crate::term::Binds;
 
 impl<'p> Emitter<'p> {
-    pub(crate) fn functions(&mut self) {
+    /// The functions of the program.
+    pub fn functions(&mut self) {
         let p = self.p;
         for function in &p.functions {
             self.function = Some(function);
@@ -43,13 +43,15 @@ impl<'p> Emitter<'p> {
         self.w.end();
     }
 
-    pub(crate) fn stmts(&mut self, block: &Block) {
+    /// The statements of a block.
+    pub fn stmts(&mut self, block: &Block) {
         for stmt in &block.stmts {
             self.stmt(stmt);
         }
     }
 
-    pub(crate) fn line(&mut self, stmt: &Stmt, text: impl AsRef<str>) {
+    /// A line that comes from a statement.
+    pub fn line(&mut self, stmt: &Stmt, text: impl AsRef<str>) {
         self.w.at(stmt.loc, self.p.file_of(stmt.loc));
         self.w.line(text);
     }
@@ -86,7 +88,7 @@ impl<'p> Emitter<'p> {
             StmtKind::ForRange { .. } | StmtKind::ForEach { .. } => self.loop_stmt(stmt),
             StmtKind::Break => self.line(stmt, "break;"),
             StmtKind::Continue => self.line(stmt, "continue;"),
-            StmtKind::Return(Some(value)) if self.return_at(stmt, value) => {}
+            StmtKind::Return(Some(value)) if self.dialect.returns(self, stmt, value) => {}
             StmtKind::Return(value) => {
                 let nothing = self.dialect.nothing();
                 let text = value.as_ref().map_or(nothing.into(), |v| format!("return {};", self.value(v)));
@@ -128,7 +130,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// A `return` without a meaningful value.
-    pub(crate) fn leave(&self) -> String {
+    pub fn leave(&self) -> String {
         match self.function.map(|f| &f.ret) {
             None | Some(Ty::Void) => self.dialect.nothing().into(),
             Some(ty) if self.dialect.by_reference(ty) => "{ CARRICK_ZERO(&f__->ret__); return 0; }".into(),
@@ -162,8 +164,40 @@ impl<'p> Emitter<'p> {
             Some(init) => self.line(stmt, format!("{declared};\n{init}(core, &{name});")),
             None => self.line(stmt, format!("{declared} = {{0}};")),
         }
-        match &ty {
-            Ty::Array(..) => self.initial_parts(&name, &ty),
+        self.parts_begin(&name, &ty);
+    }
+
+    /// A record of the function's own begins to live.
+    fn let_in_frame(&mut self, stmt: &Stmt, local: ir::LocalId, init: Option<&ir::Expr>) {
+        let (ty, name) = (self.local_type(local).clone(), self.local(local));
+        match init {
+            Some(value) if matches!(ty, Ty::Array(..)) => {
+                let text = format!("CARRICK_COPY_ARRAY({name}, {});", self.expr(value));
+                return self.line(stmt, text);
+            }
+            Some(value) if ty.is_scalar() => {
+                let text = format!("{name} = {};", self.value(value));
+                return self.line(stmt, text);
+            }
+            Some(value) if self.id_in_place(stmt, &name, value) => return,
+            Some(value) if self.element_in_place(stmt, &name, value) => return,
+            Some(value) => {
+                let text = format!("CARRICK_COPY(&{name}, {});", self.record_at(value));
+                return self.line(stmt, text);
+            }
+            None => {}
+        }
+        match self.initialiser(&ty) {
+            Some(init) => self.line(stmt, format!("{init}(core, &{name});")),
+            None => self.line(stmt, format!("CARRICK_ZERO(&{name});")),
+        }
+        self.parts_begin(&name, &ty);
+    }
+
+    /// What a local without a value of its own has in it that does not begin as zero.
+    fn parts_begin(&mut self, name: &str, ty: &Ty) {
+        match ty {
+            Ty::Array(..) => self.initial_parts(name, ty),
             Ty::Event(event) => {
                 self.initial_fields(&format!("{name}."), &self.p.events[event.index()].fields)
             }
@@ -214,7 +248,7 @@ impl<'p> Emitter<'p> {
         let chain = self.dialect.chain();
         let call = format!("fn_{}(core{chain}{args});", def.name);
         match dest {
-            Some(dest) if self.returned_at(stmt, dest, func, &call) => {}
+            Some(dest) if self.dialect.returned(self, stmt, dest, func, &call) => {}
             Some(dest) => {
                 let text = format!("{} = {call}", self.declared_local(dest));
                 self.line(stmt, text);
@@ -302,6 +336,19 @@ impl<'p> Emitter<'p> {
             }
             _ => {}
         }
+    }
+
+    /// In a loop over elements: that of this turn.
+    fn each_element(&mut self, stmt: &Stmt, var: ir::LocalId, place: &str, list: &Place) {
+        let at = format!("{}__at", self.c_name(var));
+        let (items, n) = match &list.ty {
+            Ty::List(_, n, _) => (".items", *n),
+            Ty::Array(_, n) => ("", *n),
+            _ => return,
+        };
+        let unused = if self.in_frame(var) { "" } else { "CARRICK_UNUSED " };
+        let text = format!("{unused}{} = {place}{items}[{}];", self.declared_local(var), self.bounded(at, n));
+        self.line(stmt, text);
     }
 
     /// The end is evaluated once, and turns are counted unless the bounds themselves are few enough.
@@ -423,5 +470,32 @@ impl<'p> Emitter<'p> {
         if list.least > 0 {
             self.line(stmt, format!("{bp}.opts__.has_{} = {place}.len >= {};", def.name, list.least));
         }
+    }
+
+    /// A copy of a record, in an argument or a statement: of a place that is there, else of a value that is put together.
+    pub fn record_at(&self, value: &ir::Expr) -> String {
+        if let ExprKind::Load(place) = &value.kind {
+            let place = self.place(place);
+            if place.guard.is_none() {
+                return format!("&{}", place.text);
+            }
+        }
+        if let ExprKind::MakeId(..) = value.kind {
+            // Macros take it as one argument.
+            return format!("(&{})", self.value(value));
+        }
+        format!("({}[1]){{{}}}", self.names.ctype(&value.ty), self.expr(value))
+    }
+}
+
+/// How often what a statement holds runs, at most.
+pub fn turns_of(stmt: &Stmt) -> u32 {
+    match &stmt.kind {
+        StmtKind::ForRange { max, .. } => u32::try_from(*max).unwrap_or(u32::MAX),
+        StmtKind::ForEach { list, .. } => match list.ty {
+            Ty::List(_, n, _) | Ty::Array(_, n) => n,
+            _ => 1,
+        },
+        _ => 1,
     }
 }

@@ -6,18 +6,31 @@ use carrick_ir::{Ty, arith};
 /// How tightly the outermost operator of an expression binds; what comes later binds tighter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Binds {
+    /// `? :`
     Choice,
+    /// `||`
     Or,
+    /// `&&`
     And,
+    /// `|`
     BitOr,
+    /// `^`
     BitXor,
+    /// `&`
     BitAnd,
+    /// `==`, `!=`
     Equality,
+    /// `<` and its like
     Order,
+    /// `<<`, `>>`
     Shift,
+    /// `+`, `-`
     Sum,
+    /// `*`, `/`, `%`
     Product,
+    /// `-`, `!`, a cast
     Unary,
+    /// a name, a call, a member
     Primary,
 }
 
@@ -44,7 +57,9 @@ impl Binds {
 pub enum CType {
     /// `bool`, or what a comparison gives
     Truth,
+    /// of so many bits
     Unsigned(u32),
+    /// of so many bits
     Signed(u32),
     /// no number
     Other,
@@ -78,8 +93,11 @@ impl CType {
 /// An expression.
 #[derive(Debug, Clone)]
 pub struct Term {
+    /// as it is written
     pub text: String,
+    /// how tightly
     pub binds: Binds,
+    /// its type
     pub c: CType,
 }
 

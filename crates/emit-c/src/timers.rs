@@ -8,7 +8,7 @@ use crate::names::safe;
 use crate::term::{Binds, CType, Term};
 
 /// The number of a timer of a row.
-pub(crate) fn plus(first: usize, which: &str) -> String {
+pub fn plus(first: usize, which: &str) -> String {
     if first == 0 { which.to_owned() } else { format!("{first} + {which}") }
 }
 
@@ -60,7 +60,7 @@ impl Emitter<'_> {
     }
 
     /// Does something for each timer of a context, `c`: the lines for the timer with a number.
-    pub(crate) fn each_timer(&mut self, ctx: &ContextDef, lines: &dyn Fn(&str) -> Vec<String>) {
+    pub fn each_timer(&mut self, ctx: &ContextDef, lines: &dyn Fn(&str) -> Vec<String>) {
         for (first, timer) in ctx.timer_rows() {
             if timer.element.is_none() {
                 lines(&first.to_string()).into_iter().for_each(|line| self.w.line(line));
@@ -74,7 +74,7 @@ impl Emitter<'_> {
     }
 
     /// Fills the event of a timer of `c` from what that keeps; `which` says which one it is of several.
-    pub(crate) fn timer_says(&mut self, ctx: &ContextDef, timer: &TimerDef, event: &str, which: &str) {
+    pub fn timer_says(&mut self, ctx: &ContextDef, timer: &TimerDef, event: &str, which: &str) {
         let fields = &self.p.events[timer.event.index()].fields;
         for (field, kept) in fields.iter().zip(&timer.says) {
             let from = safe(&ctx.fields[*kept as usize].name);
@@ -83,7 +83,8 @@ impl Emitter<'_> {
         }
     }
 
-    pub(crate) fn timer_instructions(&mut self, ctx: &ContextDef) {
+    /// The instructions on the timers of a context.
+    pub fn timer_instructions(&mut self, ctx: &ContextDef) {
         if ctx.timers.is_empty() {
             return;
         }

@@ -8,7 +8,8 @@ use crate::names::safe;
 use crate::options::{loaded, stored};
 
 impl Emitter<'_> {
-    pub(crate) fn is_wide(&self, list: &OptListDef) -> bool {
+    /// Whether an option of the list has a variable-length integer as its kind.
+    pub fn is_wide(&self, list: &OptListDef) -> bool {
         list.members.iter().any(|m| self.p.opts[m.index()].wide.is_some())
     }
 

@@ -25,7 +25,7 @@ impl Emitter<'_> {
     }
 
     /// The functions that report events and contexts, with all their fields.
-    pub(crate) fn tracing(&mut self) {
+    pub fn tracing(&mut self) {
         let core = self.names.own("core");
         self.w.line("#ifdef CARRICK_TRACE");
         self.w.blank();

@@ -12,7 +12,8 @@ use crate::names::{doc_comment, safe, window_words};
 const VALUES_IN_A_ROW: usize = 8;
 
 impl Emitter<'_> {
-    pub(crate) fn type_declarations(&mut self) {
+    /// The structs and enums of what the program declares.
+    pub fn type_declarations(&mut self) {
         self.constants();
         let mut done = BTreeSet::new();
         let p = self.p;

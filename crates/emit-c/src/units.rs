@@ -9,7 +9,7 @@ use crate::Emitter;
 
 impl Emitter<'_> {
     /// The instructions on what a context sends.
-    pub(crate) fn sending_instructions(&mut self, ctx: &ContextDef) {
+    pub fn sending_instructions(&mut self, ctx: &ContextDef) {
         let name = self.names.own(&ctx.name);
         self.unit_opens(ctx, "tx", Opcode::NewTxOrderedData);
         self.unit_instruction(
@@ -31,7 +31,7 @@ impl Emitter<'_> {
     }
 
     /// The instructions on what a context receives.
-    pub(crate) fn receiving_instructions(&mut self, ctx: &ContextDef) {
+    pub fn receiving_instructions(&mut self, ctx: &ContextDef) {
         let (name, complete) = (self.names.own(&ctx.name), self.names.own("complete"));
         self.unit_opens(ctx, "rx", Opcode::NewRxOrderedData);
         let params = ", struct carrick_addr from, uint64_t len, uint64_t offset";

@@ -25,6 +25,7 @@ pub struct Writer {
 }
 
 impl Writer {
+    /// Nothing is written yet; `own_name` is that of the file.
     pub fn new(own_name: String) -> Self {
         Writer {
             lines: Vec::new(),
@@ -37,6 +38,7 @@ impl Writer {
         }
     }
 
+    /// A line, or some, with the indentation of the block.
     pub fn line(&mut self, line: impl AsRef<str>) {
         let line = line.as_ref();
         for part in line.split('\n') {
@@ -56,6 +58,7 @@ impl Writer {
         }
     }
 
+    /// A blank line, unless the last one is.
     pub fn blank(&mut self) {
         if self.lines.last().is_none_or(|line| !line.is_empty()) {
             self.line("");
@@ -128,6 +131,7 @@ impl Writer {
         }
     }
 
+    /// The text of the file.
     pub fn finish(mut self) -> String {
         mark_unused(&mut self.lines);
         let mut own = self.own.iter().peekable();

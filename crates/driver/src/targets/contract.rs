@@ -6,8 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-pub use carrick_emit_c::Unsupported;
-use carrick_ir::Program;
+use carrick_ir::{Loc, Program};
 use carrick_sim::diff::{Network, Pace};
 use carrick_sim::scenario::{Engine, Scenario};
 
@@ -15,6 +14,17 @@ use super::file::TargetFile;
 use crate::Failure;
 use crate::built::Built;
 use crate::stack::{Stack, StackRecords};
+
+/// Something of a program that a target cannot build yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// what it is, as the beginning of a sentence
+    pub what: String,
+    /// the blueprint or option that it is about
+    pub declared: Option<String>,
+    /// the statement; line 0 if it is none
+    pub loc: Loc,
+}
 
 /// A target. Only the list of targets names it.
 pub trait Target: Sync {

@@ -2,7 +2,7 @@
 //! Programs in the kernel of this machine: loading them, their maps, their pins, the rates of their
 //! users, and a core of one, for comparisons.
 //!
-//! It takes objects as `clang -target bpf` makes them of what `carrick_emit_c::emit_bpf` writes; names of maps and layouts are
+//! It takes objects as `clang -target bpf` makes them of what `carrick_xdp_emitter::emit` writes; names of maps and layouts are
 //! those of `targets/xdp/include/carrick/xdp.h`.
 
 pub mod advice;

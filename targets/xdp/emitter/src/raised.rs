@@ -4,13 +4,14 @@
 
 use std::collections::BTreeSet;
 
+use carrick_emit_c::Emitter;
 use carrick_ir::{EventId, EventKind, FuncId, Instr, Program, StmtKind, Ty, walk};
 
-use crate::Emitter;
+use crate::{shared_lock, writing};
 
 /// What follows from one event, itself included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Following {
+pub(crate) struct Following {
     /// how many events lie on the stack at once
     pub waiting: u32,
     /// of how many chains
@@ -19,7 +20,7 @@ pub(super) struct Following {
 
 /// Where events come from: what a program of the kernel runs at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(crate) enum Source {
     Parsed,
     Asked,
     Sent,
@@ -29,7 +30,7 @@ pub(super) enum Source {
 const FEW: u32 = 4;
 
 impl Source {
-    pub(super) const ALL: [Source; 3] = [Source::Parsed, Source::Asked, Source::Sent];
+    pub(crate) const ALL: [Source; 3] = [Source::Parsed, Source::Asked, Source::Sent];
 
     fn kinds(self) -> &'static [EventKind] {
         match self {
@@ -59,7 +60,7 @@ impl Source {
 }
 
 /// The most that follows from anything.
-pub(super) fn following(program: &Program) -> Following {
+pub(crate) fn following(program: &Program) -> Following {
     let all = Source::ALL.map(|source| source.raised(program).0);
     all.into_iter().fold(Following { waiting: 1, chains: 1 }, worse)
 }
@@ -108,82 +109,86 @@ fn raised_by(program: &Program, func: FuncId, found: &mut BTreeSet<EventId>) {
     });
 }
 
-impl Emitter<'_> {
-    /// The members of the core.
-    pub(super) fn raised_members(&mut self) {
-        self.w.line("uint32_t due; /* the number + 1 of an event that came otherwise than by a packet */");
-        self.w.line("/* Raised events, and for each chain that raised some of them: the first one, that to run next, and the end. */");
-        self.w.line("uint32_t waiting_count, level_count;");
-        self.w.line("struct carrick_level levels[CARRICK_CHAINS];");
-    }
+/// The members of the core.
+pub(crate) fn raised_members(e: &mut Emitter<'_>) {
+    e.w.line("uint32_t due; /* the number + 1 of an event that came otherwise than by a packet */");
+    e.w.line("/* Raised events, and for each chain that raised some of them: the first one, that to run next, and the end. */");
+    e.w.line("uint32_t waiting_count, level_count;");
+    e.w.line("struct carrick_level levels[CARRICK_CHAINS];");
+}
 
-    /// Where raised events lie: of what a processor has, too much for one value of a map.
-    pub(super) fn raised_map(&mut self) {
-        let raised = format!("struct {}", self.names.own("raised"));
-        let waiting = u64::from(following(self.p).waiting);
-        self.map("carrick_raised", "PERCPU_ARRAY", waiting, Some(("uint32_t", &raised)));
-    }
+/// Where raised events lie: of what a processor has, too much for one value of a map.
+pub(crate) fn raised_map(e: &mut Emitter<'_>) {
+    let raised = format!("struct {}", e.names.own("raised"));
+    let waiting = u64::from(following(e.p).waiting);
+    writing::map(e, "carrick_raised", "PERCPU_ARRAY", waiting, Some(("uint32_t", &raised)));
+}
 
-    /// In place of `raise` elsewhere.
-    pub(crate) fn raise_in_kernel(&mut self, kind: EventId, event: &str, local: &str) {
-        self.w.open("{");
-        self.w.line("uint32_t place = core->waiting_count;");
-        self.w.line(format!(
-            "struct {} *raised = bpf_map_lookup_elem(&carrick_raised, &place);",
-            self.names.own("raised")
-        ));
-        self.w.open("if (raised) {");
-        self.w.line(format!("raised->kind = {};", kind.0));
-        self.w.line(format!("CARRICK_COPY(&raised->event.{event}_, &{local});"));
-        self.w.line("core->waiting_count++;");
-        self.w.line("chain->raised_count++;");
-        self.w.close("}");
-        self.w.close("}");
-    }
+/// In place of `raise` elsewhere.
+pub(crate) fn raise(e: &mut Emitter<'_>, kind: EventId, event: &str, local: &str) {
+    e.w.open("{");
+    e.w.line("uint32_t place = core->waiting_count;");
+    e.w.line(format!(
+        "struct {} *raised = bpf_map_lookup_elem(&carrick_raised, &place);",
+        e.names.own("raised")
+    ));
+    e.w.open("if (raised) {");
+    e.w.line(format!("raised->kind = {};", kind.0));
+    e.w.line(format!("CARRICK_COPY(&raised->event.{event}_, &{local});"));
+    e.w.line("core->waiting_count++;");
+    e.w.line("chain->raised_count++;");
+    e.w.close("}");
+    e.w.close("}");
+}
 
-    /// Runs what is due, if it did not come by a packet, and all that is raised.
-    pub(super) fn run_from(&mut self, source: Source) {
-        let raised = self.names.own("raised");
-        let next = self.names.own("next_raised");
-        let (name, at) = match source {
-            Source::Parsed => ("run_parsed", ""),
-            Source::Asked => ("run_host_request", "core->host_request.event"),
-            Source::Sent => ("run_sent", "core->brought.event"),
-        };
-        let events = source.raised(self.p).1;
-        self.open_on_core("CARRICK_INLINE void ", name, "");
-        if source != Source::Parsed {
-            self.runs(|_, kind| source.kinds().contains(&kind), "core->due == ", 1, at);
-            self.w.line("core->due = 0;");
-        }
-        if !events.is_empty() {
-            self.w.line(format!("{raised}_here(core);"));
-            self.w.open(match following(self.p) {
-                // Each of these is run once, and then there are no more.
-                Following { waiting, chains: 1 } if waiting <= FEW => {
-                    format!("for (uint32_t turn = 0; turn <= {waiting}u && core->level_count > 0; turn++) {{")
-                }
-                _ => "while (core->level_count > 0 && CARRICK_GOES_ON) {".to_owned(),
-            });
-            self.w.line(format!("struct {raised} *raised = {next}(core);"));
-            self.w.line("if (!raised)\n    continue;");
-            self.w.line("uint32_t kind = raised->kind;");
-            self.runs(|event, _| events.contains(&event), "kind == ", 0, "raised->event");
-            self.w.line(format!("{raised}_here(core);"));
-            self.w.close("}");
-        }
-        self.let_go();
-        self.w.end();
+/// Runs what is due, if it did not come by a packet, and all that is raised.
+pub(crate) fn run_from(e: &mut Emitter<'_>, source: Source) {
+    let raised = e.names.own("raised");
+    let next = e.names.own("next_raised");
+    let (name, at) = match source {
+        Source::Parsed => ("run_parsed", ""),
+        Source::Asked => ("run_host_request", "core->host_request.event"),
+        Source::Sent => ("run_sent", "core->brought.event"),
+    };
+    let events = source.raised(e.p).1;
+    e.open_on_core("CARRICK_INLINE void ", name, "");
+    if source != Source::Parsed {
+        runs(e, |_, kind| source.kinds().contains(&kind), "core->due == ", 1, at);
+        e.w.line("core->due = 0;");
     }
-
-    /// Runs the chain of that event of these whose number, and so much more, is what the condition asks for.
-    fn runs(&mut self, of: impl Fn(EventId, EventKind) -> bool, condition: &str, more: usize, at: &str) {
-        for (index, event) in self.p.events.iter().enumerate() {
-            if of(EventId(index as u32), event.kind) && self.p.chains[index].is_some() {
-                let own = self.names.own(&event.name);
-                self.w.line(format!("if ({condition}{})", index + more));
-                self.w.line(format!("    (void){own}_run(core, &{at}.{}_);", event.name));
+    if !events.is_empty() {
+        e.w.line(format!("{raised}_here(core);"));
+        e.w.open(match following(e.p) {
+            // Each of these is run once, and then there are no more.
+            Following { waiting, chains: 1 } if waiting <= FEW => {
+                format!("for (uint32_t turn = 0; turn <= {waiting}u && core->level_count > 0; turn++) {{")
             }
+            _ => "while (core->level_count > 0 && CARRICK_GOES_ON) {".to_owned(),
+        });
+        e.w.line(format!("struct {raised} *raised = {next}(core);"));
+        e.w.line("if (!raised)\n    continue;");
+        e.w.line("uint32_t kind = raised->kind;");
+        runs(e, |event, _| events.contains(&event), "kind == ", 0, "raised->event");
+        e.w.line(format!("{raised}_here(core);"));
+        e.w.close("}");
+    }
+    shared_lock::let_go(e);
+    e.w.end();
+}
+
+/// Runs the chain of that event of these whose number, and so much more, is what the condition asks for.
+fn runs(
+    e: &mut Emitter<'_>,
+    of: impl Fn(EventId, EventKind) -> bool,
+    condition: &str,
+    more: usize,
+    at: &str,
+) {
+    for (index, event) in e.p.events.iter().enumerate() {
+        if of(EventId(index as u32), event.kind) && e.p.chains[index].is_some() {
+            let own = e.names.own(&event.name);
+            e.w.line(format!("if ({condition}{})", index + more));
+            e.w.line(format!("    (void){own}_run(core, &{at}.{}_);", event.name));
         }
     }
 }

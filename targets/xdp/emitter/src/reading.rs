@@ -2,33 +2,27 @@
 //! What an extract function reads lies in a window on the packet, which begins with its header. It moves over frames, and over lists of
 //! options that may end behind it.
 
+use carrick_emit_c::Emitter;
 use carrick_ir::{BinOp, BlueprintDef, Expr, ExprKind, OptListDef, Ty, arith};
 
-use super::unsupported::HEADER_MAX;
-use crate::Emitter;
+/// Bytes of the longest header.
+pub(crate) const HEADER_MAX: u32 = 256;
 
-impl Emitter<'_> {
-    /// Whether an extract function is verified apart: where many fields can be otherwise, or where there are many of them.
-    pub(crate) fn is_read_apart(&self, bp: &BlueprintDef) -> bool {
-        bp.frame || !bp.parts.is_empty()
-    }
+/// Whether what is read from moves over the packet.
+pub(crate) fn looks_further(e: &Emitter<'_>) -> bool {
+    e.has_frames() || e.p.opt_lists.iter().any(|list| is_long(e, list))
+}
 
-    /// Whether what is read from moves over the packet.
-    pub(super) fn looks_further(&self) -> bool {
-        self.has_frames() || self.p.opt_lists.iter().any(|list| self.is_long(list))
-    }
+/// Whether the list of a received packet may end behind the window.
+pub(crate) fn is_long(e: &Emitter<'_>, list: &OptListDef) -> bool {
+    let lists = &e.p.opt_lists;
+    let with_it = |bp: &&BlueprintDef| bp.options.is_some_and(|own| lists[own.index()].name == list.name);
+    e.is_wide(list) || e.p.blueprints.iter().filter(with_it).any(|bp| ends_behind(bp, &list.len))
+}
 
-    /// Whether the list of a received packet may end behind the window.
-    pub(super) fn is_long(&self, list: &OptListDef) -> bool {
-        let lists = &self.p.opt_lists;
-        let with_it = |bp: &&BlueprintDef| bp.options.is_some_and(|own| lists[own.index()].name == list.name);
-        self.is_wide(list) || self.p.blueprints.iter().filter(with_it).any(|bp| ends_behind(bp, &list.len))
-    }
-
-    /// Whether the whole header of each received packet is in the window.
-    pub(super) fn is_in_window(&self, bp: &BlueprintDef) -> bool {
-        bp.options.is_none_or(|list| !self.is_long(&self.p.opt_lists[list.index()]))
-    }
+/// Whether the whole header of each received packet is in the window.
+pub(crate) fn is_in_window(e: &Emitter<'_>, bp: &BlueprintDef) -> bool {
+    bp.options.is_none_or(|list| !is_long(e, &e.p.opt_lists[list.index()]))
 }
 
 /// Whether a list of this length may do so.

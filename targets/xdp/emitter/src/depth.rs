@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use carrick_ir::{BinOp, Block, ExprKind, FuncId, Function, Instr, Program, Stmt, StmtKind, Ty, UnOp, walk};
+use carrick_emit_c::turns_of;
+use carrick_ir::{BinOp, Block, ExprKind, FuncId, Function, Instr, Program, StmtKind, UnOp, walk};
 
 /// Frames of nested calls that a program has (`MAX_CALL_FRAMES`).
 const FRAMES: u32 = 8;
@@ -18,7 +19,7 @@ const OTHERS: usize = 80;
 const ARGUMENTS: usize = 5;
 
 /// Whether the verifier can look at a function by itself. Records are then handed over by references.
-pub(super) fn can_be_apart(function: &Function) -> bool {
+pub(crate) fn can_be_apart(function: &Function) -> bool {
     (function.params as usize) < ARGUMENTS
 }
 
@@ -35,7 +36,7 @@ struct Calls<'p> {
 }
 
 /// The names of the functions that are put into their callers.
-pub(super) fn inlined(program: &Program) -> BTreeSet<String> {
+pub(crate) fn inlined(program: &Program) -> BTreeSet<String> {
     let mut calls = Calls {
         program,
         callees: Vec::new(),
@@ -70,7 +71,7 @@ pub(super) fn inlined(program: &Program) -> BTreeSet<String> {
 }
 
 /// Of each function how deep it is called at most; which a function calls are deeper than itself.
-pub(super) fn levels(program: &Program) -> Vec<u32> {
+pub(crate) fn levels(program: &Program) -> Vec<u32> {
     let mut levels = vec![0; program.functions.len()];
     for at in 0..levels.len() {
         sink(program, FuncId(at as u32), 0, &mut levels);
@@ -155,18 +156,6 @@ fn turns(block: &Block, around: u32, size: &mut u32, callees: &mut Vec<(FuncId, 
         for child in walk::children(stmt) {
             turns(child, around.saturating_mul(turns_of(stmt)), size, callees);
         }
-    }
-}
-
-/// How often what a statement holds runs, at most.
-pub(crate) fn turns_of(stmt: &Stmt) -> u32 {
-    match &stmt.kind {
-        StmtKind::ForRange { max, .. } => u32::try_from(*max).unwrap_or(u32::MAX),
-        StmtKind::ForEach { list, .. } => match list.ty {
-            Ty::List(_, n, _) | Ty::Array(_, n) => n,
-            _ => 1,
-        },
-        _ => 1,
     }
 }
 

@@ -20,7 +20,7 @@ deploy {{ register_ep_chains(stack); register_ev_parser(parse); }}"
     assert_eq!(syntax, [], "{text}");
     let (program, diagnostics) = carrick_sema::check(&file, "t", "t.mtp", &text);
     let program = program.unwrap_or_else(|| panic!("{diagnostics:?}"));
-    let (_, source) = carrick_emit_c::emit_bpf(&carrick_lower::lower(program));
+    let (_, source) = carrick_xdp_emitter::emit(&carrick_lower::lower(program));
     source.contains("#define CARRICK_LOOKS 1")
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The dialect of the kernel: state in maps, records in frames that lie there too, and bounds where the verifier sees them.
 
-use carrick_ir::{Block, BlueprintDef, ContextDef, CtxId, EventId, Function, LocalId, OptListDef, Stmt, Ty};
+use carrick_emit_c::Emitter;
+use carrick_emit_c::emitter::{Blocks, Cursor, Dialect, Packets, Passed, Scratch, Slot, Steps};
+use carrick_emit_c::term::{CType, Term};
+use carrick_ir::{
+    Block, BlueprintDef, ContextDef, CtxId, EventId, Expr, FuncId, Function, LocalId, OptListDef, Stmt, Ty,
+};
 
-use super::frames::{is_own_record, is_record};
-use super::loops::MANY;
-use crate::Emitter;
-use crate::emitter::{Blocks, Cursor, Dialect, Packets, Passed, Scratch, Slot, Steps};
-use crate::term::{CType, Term};
+use crate::crossing::MANY;
+use crate::frames::{is_own_record, is_record};
+use crate::{blocks, frames, loops, middlebox, out, owners, queue, raised, reading, units};
 
 /// Where the next byte of a header goes.
 const HERE: &str = "core->out + CARRICK_BEGIN + carrick_at(CARRICK_READ(core->at), CARRICK_HEADER_MAX)";
@@ -20,7 +23,7 @@ impl Dialect for Kernel {
     }
 
     fn function<'p>(&self, e: &mut Emitter<'p>, function: &'p Function) {
-        e.function_in_kernel(function);
+        frames::function(e, function);
     }
 
     fn scratch(&self, _ty: &str, name: &str) -> Scratch {
@@ -33,6 +36,18 @@ impl Dialect for Kernel {
 
     fn in_frame(&self, function: &Function, local: LocalId) -> bool {
         is_own_record(function, local)
+    }
+
+    fn frame_member(&self, e: &Emitter<'_>, local: LocalId) -> String {
+        frames::frame_member(e, local)
+    }
+
+    fn returns(&self, e: &mut Emitter<'_>, stmt: &Stmt, value: &Expr) -> bool {
+        frames::return_at(e, stmt, value)
+    }
+
+    fn returned(&self, e: &mut Emitter<'_>, stmt: &Stmt, dest: LocalId, func: FuncId, call: &str) -> bool {
+        frames::returned_at(e, stmt, dest, func, call)
     }
 
     fn by_reference(&self, ty: &Ty) -> bool {
@@ -52,8 +67,8 @@ impl Dialect for Kernel {
     }
 
     fn turn_begins(&self, e: &mut Emitter<'_>, stmt: &Stmt, body: &Block, counts: &[(&str, &str)]) {
-        e.forget_count(stmt, counts);
-        e.forget_numbers(stmt, body);
+        loops::forget_count(e, stmt, counts);
+        loops::forget_numbers(e, stmt, body);
     }
 
     fn divides_signed(&self) -> bool {
@@ -73,13 +88,13 @@ impl Dialect for Kernel {
     }
 
     fn instance_begins(&self, e: &mut Emitter<'_>, ctx: CtxId) {
-        e.owner_is("c->owner__", "core->chain.owner");
+        owners::owner_is(e, "c->owner__", "core->chain.owner");
         let ctx = &e.p.contexts[ctx.index()];
         e.each_timer(ctx, &|number| vec![self.stop_timer(&format!("&c->timers__[{number}]"))]);
     }
 
     fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str) {
-        e.raise_in_kernel(event, name, local);
+        raised::raise(e, event, name, local);
     }
 
     fn generate(&self, e: &mut Emitter<'_>, call: [&str; 2], sent: Option<LocalId>) {
@@ -93,7 +108,7 @@ impl Dialect for Kernel {
     }
 
     fn capacity(&self, e: &Emitter<'_>, ctx: &ContextDef) -> String {
-        e.slots(ctx)
+        blocks::slots(e, ctx)
     }
 
     fn blocks(&self) -> Blocks {
@@ -104,12 +119,16 @@ impl Dialect for Kernel {
         }
     }
 
+    fn number_of_queue(&self, e: &mut Emitter<'_>) {
+        owners::number_of_owner(e);
+    }
+
     fn request_data(&self, e: &mut Emitter<'_>, place: &str) {
         e.w.open("if (request->staged) {");
         e.w.line(format!("{place}.ptr = CARRICK_TO_ADDR(CARRICK_STAGED_AT(request->staged));"));
         e.w.line(format!("{place}.len = carrick_min64(request->data_len, CARRICK_STAGED);"));
         e.w.line(format!("{place}.token = request->token;"));
-        if e.has_any_units() {
+        if units::has_any_units(e) {
             e.w.line("carrick_opened(request->token);");
         }
         e.w.close("}");
@@ -120,7 +139,7 @@ impl Dialect for Kernel {
     }
 
     fn instance_members(&self, e: &mut Emitter<'_>, ctx: &ContextDef) {
-        e.owner_of_instance();
+        owners::owner_of_instance(e);
         if ctx.rx_capacity.is_some() {
             e.w.line("uint32_t opened__; /* how often it began to receive a unit */");
         }
@@ -131,11 +150,11 @@ impl Dialect for Kernel {
     }
 
     fn chain_members(&self, e: &mut Emitter<'_>) {
-        e.owner_of_chain();
+        owners::owner_of_chain(e);
     }
 
     fn entry_members(&self, e: &mut Emitter<'_>) {
-        e.entry_waits();
+        blocks::entry_waits(e);
     }
 
     fn slot(&self, _ctx: &ContextDef, index: usize) -> Slot {
@@ -147,7 +166,7 @@ impl Dialect for Kernel {
         let (core, chain) = (e.names.own("core"), e.names.own("chain"));
         e.w.open(format!(
             "CARRICK_GLOBAL_FN int {name}_generate(struct {core} *core, const struct {ty} *bp, uint64_t rules, uint32_t sent{}) {{",
-            e.number_param()
+            blocks::number_param(e)
         ));
         e.w.line("CARRICK_GIVEN(core && bp);");
         e.w.line(format!("CARRICK_UNUSED const struct {chain} *chain = &core->chain;"));
@@ -157,27 +176,27 @@ impl Dialect for Kernel {
     }
 
     fn choose_queue(&self, e: &mut Emitter<'_>) {
-        e.choose_queue();
+        blocks::choose_queue(e);
     }
 
     fn place(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        e.place_entry(bp);
+        queue::place_entry(e, bp);
     }
 
     fn copy_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        e.place_or_spare(bp);
+        queue::place_or_spare(e, bp);
     }
 
     fn place_frames(&self, e: &mut Emitter<'_>, _bp: &BlueprintDef) {
         e.w.open("if (!there) {");
-        e.no_place();
+        queue::no_place(e);
         e.w.close("}");
-        e.chosen("1");
+        blocks::chosen(e, "1");
     }
 
     fn entry_is_there(&self, e: &mut Emitter<'_>) {
-        e.brings("e");
-        e.entry_waits_now();
+        queue::brings(e, "e");
+        queue::entry_waits_now(e);
         e.w.end_with("return 0;");
     }
 
@@ -186,8 +205,8 @@ impl Dialect for Kernel {
     }
 
     fn coalesced(&self, e: &mut Emitter<'_>) {
-        e.brings("old");
-        let text = e.let_go_of_old();
+        queue::brings(e, "old");
+        let text = queue::let_go_of_old(e);
         e.w.line(text);
         e.w.line("return 0;");
     }
@@ -195,7 +214,7 @@ impl Dialect for Kernel {
     fn not_coalesced(&self, e: &mut Emitter<'_>) {
         if !e.blocks {
             e.w.open("if (old) {");
-            let text = e.let_go_of_old();
+            let text = queue::let_go_of_old(e);
             e.w.line(text);
             e.w.close("}");
         }
@@ -229,8 +248,8 @@ impl Dialect for Kernel {
     }
 
     fn payload_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef) {
-        e.part_of_payload("e->done");
-        e.sum_of_payload(bp);
+        out::part_of_payload(e, "e->done");
+        out::sum_of_payload(e, bp);
         e.trace_payload("e->done", index);
     }
 
@@ -238,7 +257,7 @@ impl Dialect for Kernel {
         e.w.line(format!("(void){}(core, header_len);", e.names.own("lay_header")));
         if bp.payload_name.is_some() {
             e.w.line("core->payload = bp->payload__;");
-            e.part_of_payload("e->frame_done");
+            out::part_of_payload(e, "e->frame_done");
             e.w.line(format!("if (payload_len)\n    (void){}(core);", e.names.own("lay_payload")));
             e.trace_payload("e->frame_done", index);
         }
@@ -247,15 +266,15 @@ impl Dialect for Kernel {
     fn frames_written(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
         e.w.line("memset(&core->payload, 0, sizeof core->payload);");
         e.w.line("core->payload.len = payload_len;");
-        e.w.line(format!("core->payload.type = {};", e.put_together()));
-        e.sum_of_payload(bp);
+        e.w.line(format!("core->payload.type = {};", units::put_together(e)));
+        out::sum_of_payload(e, bp);
     }
 
     fn reading_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
         if bp.frame {
             e.w.line("uint32_t len = packet->rest[1] - packet->rest[0];");
         }
-        if e.looks_further() {
+        if reading::looks_further(e) {
             let from = if bp.frame { "packet->rest[0]" } else { "0" };
             e.w.line(format!("(void){}(core, {from});", e.names.own("look")));
         }
@@ -285,7 +304,7 @@ impl Dialect for Kernel {
     fn received_sum(&self, e: &Emitter<'_>, bp: &BlueprintDef, whole: bool) -> String {
         match whole {
             true => "core->sum",
-            false if e.is_in_window(bp) => "carrick_sum_of(p, CARRICK_SEEN, header_len)",
+            false if reading::is_in_window(e, bp) => "carrick_sum_of(p, CARRICK_SEEN, header_len)",
             false => "CARRICK_OWN(sum_at)(core->begin + core->looked, header_len)",
         }
         .into()
@@ -334,11 +353,11 @@ impl Dialect for Kernel {
     }
 
     fn forward_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        e.forward_in_kernel(bp);
+        middlebox::forward(e, bp);
     }
 
     fn forward_ends(&self, e: &mut Emitter<'_>) {
-        e.forwarded_in_kernel();
+        middlebox::forwarded(e);
     }
 
     fn forwarded(&self) -> &'static str {
@@ -346,7 +365,7 @@ impl Dialect for Kernel {
     }
 
     fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        e.payload_stays(bp);
+        middlebox::payload_stays(e, bp);
     }
 
     fn copied(&self, interface: String) -> String {
@@ -368,7 +387,7 @@ impl Dialect for Kernel {
     fn options_loop(&self, e: &mut Emitter<'_>, list: &OptListDef) {
         let name = e.options_reader(list);
         e.w.line("core->at = from;");
-        if !e.is_long(list) {
+        if !reading::is_long(e, list) {
             e.w.open("for (uint32_t turn = 0; turn < CARRICK_SEEN; turn++) {");
             e.w.line("uint32_t at = core->at;");
             e.w.line("if (at >= to)\n    break;");

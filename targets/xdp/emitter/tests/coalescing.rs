@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! In the kernel a packet leaves in the frame that caused it, unless it may take up a payload of any length before it leaves.
 
-#[path = "../../lower/tests/common/mod.rs"]
+#[path = "../../../../crates/lower/tests/common/mod.rs"]
 mod common;
 
 /// Whether packets go through the queue of all processors, with a rule that lets a newer packet replace one that waits.
@@ -9,7 +9,7 @@ fn always_wait(when: &str) -> bool {
     let rule = format!("coalescing_rule newest [packet, {when}];");
     let text = common::program(&rule, "c.count += 1;", "")
         .replace("deploy {", "deploy { register_coalescing_rule(newest); ");
-    let (_, kernel) = carrick_emit_c::emit_bpf(&common::lowered(&text));
+    let (_, kernel) = carrick_xdp_emitter::emit(&common::lowered(&text));
     assert!(kernel.contains("bool alone = "), "{kernel}");
     kernel.contains("bool alone = false && ")
 }

@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the programs for the kernel cannot do yet, beyond what a target file says.
 
+use carrick_driver::targets::Unsupported;
 use carrick_ir::{BpFieldKind, Loc, NetLayer, Program, uses, walk};
 
-use super::raised::following;
+use crate::raised::following;
+use crate::reading::HEADER_MAX;
 
-/// Something of a program for which there is no BPF C.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unsupported {
-    /// what it is, as the beginning of a sentence
-    pub what: String,
-    /// the blueprint or option that it is about
-    pub declared: Option<String>,
-    /// the statement; line 0 if it is none
-    pub loc: Loc,
-}
-
-impl Unsupported {
-    fn of(what: &str, declared: &str) -> Unsupported {
-        let what = format!("{what}, in `{declared}`");
-        Unsupported { what, declared: Some(declared.to_owned()), loc: Loc::default() }
-    }
+/// What it is, in something that the program declares.
+fn of(what: &str, declared: &str) -> Unsupported {
+    let what = format!("{what}, in `{declared}`");
+    Unsupported { what, declared: Some(declared.to_owned()), loc: Loc::default() }
 }
 
 /// The most events that follow one.
 const WAITING_MAX: u32 = 1024;
-/// Bytes of the longest header.
-pub(super) const HEADER_MAX: u32 = 256;
 /// Bytes of the longest run of fields that are there together, or not, or move with what is before them.
 const PART_MAX: u32 = 64;
 /// Bytes of the longest option.
@@ -34,25 +22,24 @@ const OPTION_MAX: u32 = 64;
 
 /// The first thing of a program that no program in the kernel can be made of.
 pub fn unsupported(program: &Program) -> Option<Unsupported> {
-    let of = |what: String| Some(Unsupported { what, declared: None, loc: Loc::default() });
+    let whole = |what: String| Some(Unsupported { what, declared: None, loc: Loc::default() });
     if program.net_header.layer == NetLayer::Link {
-        return of("frames without a network header".into());
+        return whole("frames without a network header".into());
     }
     if program.report_parser.is_some() && !sums_all(program) {
-        return of("reports for packets without a checksum over header and payload".into());
+        return whole("reports for packets without a checksum over header and payload".into());
     }
     if program.event_schedule.is_some() {
-        return of("scheduling of events (`register_ev_sched`)".into());
+        return whole("scheduling of events (`register_ev_sched`)".into());
     }
     if following(program).waiting > WAITING_MAX {
-        return of("more than 1024 raised events in the queue at once".into());
+        return whole("more than 1024 raised events in the queue at once".into());
     }
     blueprint(program).or_else(|| types(program)).or_else(|| statement(program))
 }
 
-/// Whether some packet has a checksum over all of it, so that what came is summed.
 /// Whether a checksum is over header and payload.
-pub(super) fn sums_all(program: &Program) -> bool {
+pub(crate) fn sums_all(program: &Program) -> bool {
     let all = |kind: &BpFieldKind| {
         matches!(kind, BpFieldKind::Checksum { header: true, payload: true, fields: None, .. })
     };
@@ -77,11 +64,11 @@ fn blueprint(program: &Program) -> Option<Unsupported> {
             "a checksum that does not begin with the header"
         } else if bp.max_header_len > HEADER_MAX {
             let what = format!("a header of {} bytes (at most {HEADER_MAX})", bp.max_header_len);
-            return Some(Unsupported::of(&what, &bp.name));
+            return Some(of(&what, &bp.name));
         } else {
             return None;
         };
-        Some(Unsupported::of(what, &bp.name))
+        Some(of(what, &bp.name))
     })
 }
 
@@ -89,7 +76,7 @@ fn types(program: &Program) -> Option<Unsupported> {
     if let Some(opt) =
         program.opts.iter().find(|opt| u32::from(opt.len) + opt.most_listed(program) > OPTION_MAX)
     {
-        return Some(Unsupported::of("an option of more than 64 bytes", &opt.name));
+        return Some(of("an option of more than 64 bytes", &opt.name));
     }
     None
 }
