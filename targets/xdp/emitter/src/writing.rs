@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What several parts write: an include, a map.
+//! What several parts need: an include, a map, and how many instances there can be.
 
 use carrick_emit_c::Emitter;
 use carrick_ir::{self as ir, ContextDef, fold};
