@@ -3,8 +3,6 @@
 //! target that verifies programs: where things lie, what a verifier has to see, and what instructions stand on. The emitter
 //! asks its dialect, and never which target it writes for.
 
-use std::collections::BTreeSet;
-
 use carrick_ir::{
     Block, BlueprintDef, ContextDef, CtxId, EventId, Expr, FuncId, Function, LocalId, NetLayer, OptListDef,
     Program, Stmt, Ty,
@@ -26,9 +24,7 @@ pub struct Emitter<'p> {
     /// whether blueprints wait in scheduling blocks that the runtime works
     pub blocks: bool,
     /// what differs between kinds of targets
-    pub dialect: &'static dyn Dialect,
-    /// for the kernel: the functions that are put into their callers
-    pub inlined: BTreeSet<String>,
+    pub dialect: &'p dyn Dialect,
     /// the function that is being written
     pub function: Option<&'p Function>,
 }

@@ -60,10 +60,7 @@ pub use blueprint::sums_payload;
 pub use core_struct::QUEUE;
 pub use emitter::Emitter;
 pub use pkt_gen::Unit;
-pub use stmt::turns_of;
 pub use timers::plus;
-
-use std::collections::BTreeSet;
 
 use carrick_ir::Program;
 
@@ -87,15 +84,7 @@ pub fn emit(program: &Program) -> Vec<(String, String)> {
 impl<'p> Emitter<'p> {
     fn new(p: &'p Program) -> Self {
         let w = Writer::new(format!("{}.c", p.name));
-        Emitter {
-            p,
-            names: Names::new(p),
-            w,
-            blocks: blocks::needed(p),
-            dialect: &Process,
-            inlined: BTreeSet::new(),
-            function: None,
-        }
+        Emitter { p, names: Names::new(p), w, blocks: blocks::needed(p), dialect: &Process, function: None }
     }
 
     fn source(mut self) -> String {

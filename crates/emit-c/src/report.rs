@@ -26,22 +26,6 @@ impl Emitter<'_> {
         self.parse_packet(parser, "octets + header", "quoted.len", ", quoted.kind, quoted.mtu, quoted.from");
     }
 
-    /// In the kernel, of a processor's core: what is reported.
-    pub fn report_members(&mut self) {
-        if self.p.report_parser.is_some() {
-            self.w.line(format!("{} quoted;", self.ip().quoted));
-            self.w.line("bool reported; /* what came is a report */");
-        }
-    }
-
-    /// In the kernel: the parser of reports, for the headers of the target.
-    pub fn define_report_parser(&mut self) {
-        if let Some(parser) = self.p.report_parser {
-            let parser = &self.p.functions[parser.index()].name;
-            self.w.line(format!("#define CARRICK_REPORT_PARSER fn_{parser}"));
-        }
-    }
-
     /// In `rx`, once the network header is checked: what is no packet of the protocol may be a report.
     pub(crate) fn take_report(&mut self) {
         if self.p.report_parser.is_some() {

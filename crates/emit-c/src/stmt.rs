@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Functions and statements.
 
+use carrick_ir::bounds::turns;
 use carrick_ir::{self as ir, Arg, Block, ExprKind, Function, Place, Stmt, StmtKind, Ty};
 
 use crate::Emitter;
@@ -324,7 +325,7 @@ impl<'p> Emitter<'p> {
                     Ty::List(_, n, _) => self.dialect.within(&at, *n),
                     _ => String::new(),
                 };
-                let goes_on = self.dialect.goes_on(turns_of(stmt));
+                let goes_on = self.dialect.goes_on(turns(stmt).unwrap_or(1));
                 self.open_at(
                     stmt,
                     format!("for (uint32_t {at} = 0; {room}{at} < {len}{goes_on}; {at}++) {{"),
@@ -362,14 +363,14 @@ impl<'p> Emitter<'p> {
     ) {
         let ty = self.local_type(var).clone();
         let (name, c) = (self.local(var), self.names.ctype(&ty));
-        let turns = match (&from.kind, &to.kind) {
+        let known = match (&from.kind, &to.kind) {
             (ExprKind::Lit(a), ExprKind::Lit(b)) => Some(b.wrapping_sub(*a)),
             _ => None,
         };
         let limit = self.expr(to);
         let (from, to) = (self.value(from), self.value(to));
-        let more = self.dialect.goes_on(turns_of(stmt));
-        if turns.is_some_and(|turns| turns <= max) {
+        let more = self.dialect.goes_on(turns(stmt).unwrap_or(1));
+        if known.is_some_and(|turns| turns <= max) {
             self.open_at(stmt, format!("for ({c} {name} = {from}; {name} < {limit}{more}; {name}++) {{"));
             self.dialect.turn_begins(self, stmt, body, &[(&c, &name)]);
             self.stmts(body);
@@ -485,17 +486,5 @@ impl<'p> Emitter<'p> {
             return format!("(&{})", self.value(value));
         }
         format!("({}[1]){{{}}}", self.names.ctype(&value.ty), self.expr(value))
-    }
-}
-
-/// How often what a statement holds runs, at most.
-pub fn turns_of(stmt: &Stmt) -> u32 {
-    match &stmt.kind {
-        StmtKind::ForRange { max, .. } => u32::try_from(*max).unwrap_or(u32::MAX),
-        StmtKind::ForEach { list, .. } => match list.ty {
-            Ty::List(_, n, _) | Ty::Array(_, n) => n,
-            _ => 1,
-        },
-        _ => 1,
     }
 }

@@ -27,7 +27,7 @@ use std::fmt::Write;
 
 use carrick_ir::{
     Block, Chain, CtxId, EventId, FuncId, Function, Instr, Loc, Local, LocalId, NetLayer, Program, Stmt,
-    StmtKind, Ty, walk,
+    StmtKind, Ty, bounds, walk,
 };
 
 use body::Places;
@@ -269,12 +269,8 @@ fn in_block(block: &Block, is: &dyn Fn(&Stmt) -> bool, of: &[u32]) -> u32 {
     let counts = block.stmts.iter().map(|stmt| match &stmt.kind {
         StmtKind::If { then, otherwise, .. } => in_block(then, is, of).max(in_block(otherwise, is, of)),
         StmtKind::Block(inner) => in_block(inner, is, of),
-        StmtKind::ForRange { max, body, .. } => {
-            in_block(body, is, of).saturating_mul(u32::try_from(*max).unwrap_or(u32::MAX))
-        }
-        StmtKind::ForEach { list, body, .. } => {
-            let n = if let Ty::List(_, n, _) | Ty::Array(_, n) = list.ty { n } else { 1 };
-            in_block(body, is, of).saturating_mul(n)
+        StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
+            in_block(body, is, of).saturating_mul(bounds::turns(stmt).unwrap_or(1))
         }
         StmtKind::Call { func, .. } => of.get(func.index()).copied().unwrap_or(0),
         _ => u32::from(is(stmt)),

@@ -47,11 +47,16 @@ impl Body<'_, '_> {
             {
                 self.assignable(Node::ReadOnly(place, why), span).map(|_| None)
             }
-            Node::Place(ref place) | Node::ReadOnly(ref place, _)
-                if method.name == "take" && place.ty.has_none() =>
-            {
+            Node::Place(place) if method.name == "take" && place.ty.has_none() => {
                 self.count(args, 0, span)?;
-                self.take(node, span).map(Some)
+                Some(Some(self.take(place, span)))
+            }
+            Node::ReadOnly(place, why) if method.name == "take" && place.ty.has_none() => {
+                self.count(args, 0, span)?;
+                self.report(
+                    Diagnostic::error(codes::READ_ONLY, "this cannot be taken", span, why)
+                        .mend("use the value as it is, without `take()`"),
+                )
             }
             Node::Place(place) | Node::ReadOnly(place, _) => match place.ty.clone() {
                 Ty::Packet if method.name == "left" || method.name == "peek" => {
@@ -71,20 +76,13 @@ impl Body<'_, '_> {
     }
 
     /// The value of a place, which is `none` from then on.
-    fn take(&mut self, node: Node, span: Span) -> Option<ir::Expr> {
-        if let Node::ReadOnly(_, why) = node {
-            return self.report(
-                Diagnostic::error(codes::READ_ONLY, "this cannot be taken", span, why)
-                    .mend("use the value as it is, without `take()`"),
-            );
-        }
-        let place = self.assignable(node, span)?;
+    fn take(&mut self, place: ir::Place, span: Span) -> ir::Expr {
         let ty = place.ty.clone();
         let value = self.make(ExprKind::Load(place.clone()), ty.clone(), span);
         let taken = self.kept(value, span);
         let value = self.make(ExprKind::Lit(0), ty, span);
         self.emit(StmtKind::Assign { place, value });
-        Some(taken)
+        taken
     }
 
     fn no_method<T>(&mut self, method: &Ident) -> Option<T> {

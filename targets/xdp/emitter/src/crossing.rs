@@ -3,11 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use carrick_emit_c::turns_of;
+use carrick_ir::bounds::turns;
 use carrick_ir::{self as ir, ExprKind, Function, LocalId, Stmt, StmtKind, walk};
 
 /// Of a loop with so many turns the verifier follows no more than it must.
 pub(crate) const MANY: u32 = 32;
+
+/// Whether a loop is one of those.
+pub(crate) fn is_long(stmt: &Stmt) -> bool {
+    turns(stmt).is_some_and(|turns| turns >= MANY)
+}
 
 /// The locals of a function that a loop's body uses and that live longer than it.
 pub(crate) fn crossing(stmt: &Stmt, body: &ir::Block) -> BTreeSet<LocalId> {
@@ -53,7 +58,7 @@ pub(crate) fn in_frame(function: &Function, id: LocalId) -> bool {
             return;
         };
         counts |= *var == id;
-        crosses |= turns_of(stmt) >= MANY && crossing(stmt, body).contains(&id);
+        crosses |= is_long(stmt) && crossing(stmt, body).contains(&id);
     });
     crosses && !counts
 }

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use carrick_emit_c::turns_of;
-use carrick_ir::{BinOp, Block, ExprKind, FuncId, Function, Instr, Program, StmtKind, UnOp, walk};
+use carrick_ir::{BinOp, Block, ExprKind, FuncId, Function, Instr, Program, StmtKind, UnOp, bounds, walk};
 
 /// Frames of nested calls that a program has (`MAX_CALL_FRAMES`).
 const FRAMES: u32 = 8;
@@ -154,7 +153,7 @@ fn turns(block: &Block, around: u32, size: &mut u32, callees: &mut Vec<(FuncId, 
             callees.push((*func, around));
         }
         for child in walk::children(stmt) {
-            turns(child, around.saturating_mul(turns_of(stmt)), size, callees);
+            turns(child, around.saturating_mul(bounds::turns(stmt).unwrap_or(1)), size, callees);
         }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The dialect of the kernel: state in maps, records in frames that lie there too, and bounds where the verifier sees them.
 
+use std::collections::BTreeSet;
+
 use carrick_emit_c::Emitter;
 use carrick_emit_c::emitter::{Blocks, Cursor, Dialect, Packets, Passed, Scratch, Slot, Steps};
 use carrick_emit_c::term::{CType, Term};
@@ -15,7 +17,10 @@ use crate::{blocks, frames, loops, middlebox, out, owners, queue, raised, readin
 /// Where the next byte of a header goes.
 const HERE: &str = "core->out + CARRICK_BEGIN + carrick_at(CARRICK_READ(core->at), CARRICK_HEADER_MAX)";
 
-pub struct Kernel;
+pub struct Kernel {
+    /// the functions that are put into their callers
+    pub inlined: BTreeSet<String>,
+}
 
 impl Dialect for Kernel {
     fn chain(&self) -> &'static str {
@@ -23,7 +28,7 @@ impl Dialect for Kernel {
     }
 
     fn function<'p>(&self, e: &mut Emitter<'p>, function: &'p Function) {
-        frames::function(e, function);
+        frames::function(e, function, !self.inlined.contains(&function.name));
     }
 
     fn scratch(&self, _ty: &str, name: &str) -> Scratch {

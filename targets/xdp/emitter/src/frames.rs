@@ -111,19 +111,19 @@ fn function_frames(e: &mut Emitter<'_>) {
     e.w.end_type();
 }
 
-/// What only claims need is there only where they are checked.
-pub(crate) fn function<'p>(e: &mut Emitter<'p>, function: &'p Function) {
+/// A function, `apart` if it is verified by itself. What only claims need is there only where they are checked.
+pub(crate) fn function(e: &mut Emitter<'_>, function: &Function, apart: bool) {
     let claims = e.p.invariants.iter().any(|f| e.p.functions[f.index()].name == function.name);
     if claims {
         e.w.line("#ifdef CARRICK_CLAIMS");
     }
-    function_apart(e, function);
+    function_apart(e, function, apart);
     if claims {
         e.w.line("#endif");
     }
 }
 
-fn function_apart<'p>(e: &mut Emitter<'p>, function: &'p Function) {
+fn function_apart(e: &mut Emitter<'_>, function: &Function, apart: bool) {
     let params = &function.locals[..function.params as usize];
     let shown: String = params
         .iter()
@@ -139,7 +139,6 @@ fn function_apart<'p>(e: &mut Emitter<'p>, function: &'p Function) {
     if let Some(doc) = doc_comment(&function.doc) {
         e.w.line(doc);
     }
-    let apart = !e.inlined.contains(&function.name);
     let kind = if apart { "CARRICK_GLOBAL_FN" } else { "CARRICK_INLINE" };
     let ret = if function.ret.is_scalar() { e.names.ctype(&function.ret) } else { "int".into() };
     let core = e.names.own("core");
@@ -208,7 +207,7 @@ pub(crate) fn returned_at(
     call: &str,
 ) -> bool {
     let function = &e.p.functions[func.index()];
-    if !e.dialect.by_reference(&function.ret) {
+    if !is_record(&function.ret) {
         return false;
     }
     let (dest, place) = (e.local(dest), frame_place(e, function));
@@ -219,7 +218,7 @@ pub(crate) fn returned_at(
 
 /// Leaves a function with a record. False: its result is none.
 pub(crate) fn return_at(e: &mut Emitter<'_>, stmt: &Stmt, value: &ir::Expr) -> bool {
-    if !e.dialect.by_reference(&value.ty) {
+    if !is_record(&value.ty) {
         return false;
     }
     if e.function.and_then(returned).is_none() {

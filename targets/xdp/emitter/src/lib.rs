@@ -40,13 +40,13 @@ pub use unsupported::unsupported;
 pub fn emit(program: &Program) -> (String, String) {
     let name = format!("{}.bpf.c", program.name);
     let w = Writer::new(name.clone());
+    let kernel = dialect::Kernel { inlined: depth::inlined(program) };
     let mut emitter = Emitter {
         p: program,
         names: Names::new(program),
         w,
         blocks: !program.schedule.blocks.is_empty(),
-        dialect: &dialect::Kernel,
-        inlined: depth::inlined(program),
+        dialect: &kernel,
         function: None,
     };
     kernel_source(&mut emitter);

@@ -2,14 +2,14 @@
 //! Loops, where the verifier would follow every turn: it forgets what it knew of numbers at each, and of loops of many turns it
 //! follows only so many as tell it something new.
 
-use carrick_emit_c::{Emitter, turns_of};
+use carrick_emit_c::Emitter;
 use carrick_ir::{self as ir, Stmt, Ty};
 
 use crate::{crossing, frames};
 
 /// At the beginning of the body of a loop that may turn often: the verifier does not know which turn it is.
 pub(crate) fn forget_count(e: &mut Emitter<'_>, stmt: &Stmt, counts: &[(&str, &str)]) {
-    if e.dialect.goes_on(turns_of(stmt)).is_empty() {
+    if !crossing::is_long(stmt) {
         return;
     }
     for (c, name) in counts {

@@ -55,7 +55,10 @@ fn reads_frames(e: &Emitter<'_>) -> bool {
 pub(crate) fn what_it_is_like(e: &mut Emitter<'_>) {
     let parser = &e.p.functions[e.p.parser.index()].name;
     e.w.line(format!("#define CARRICK_PARSER fn_{parser}"));
-    e.define_report_parser();
+    if let Some(parser) = e.p.report_parser {
+        let parser = &e.p.functions[parser.index()].name;
+        e.w.line(format!("#define CARRICK_REPORT_PARSER fn_{parser}"));
+    }
     e.w.line(format!("#define CARRICK_PROTOCOL {}", e.p.net_header.protocol));
     e.w.line(format!("#define CARRICK_CHAINS {}u", following(e.p).chains));
     for (name, holds) in [

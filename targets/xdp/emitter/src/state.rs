@@ -28,7 +28,7 @@ fn core_of_processor(e: &mut Emitter<'_>) {
     e.w.line(format!("{} ip;", e.ip().header));
     e.w.line("uint64_t zero; /* always; the verifier does not know it */");
     e.w.line("struct carrick_timers_begun timers;");
-    e.report_members();
+    report_members(e);
     e.w.line("bool told;     /* what the verifier forgets */");
     e.w.line("uint32_t room; /* bytes of the frame that is there */");
     e.w.line(format!("{} back; /* the address of whoever sent it; 0: nobody did */", e.ip().address));
@@ -61,6 +61,14 @@ fn core_of_processor(e: &mut Emitter<'_>) {
     queue::entry_members(e);
     e.w.line("struct carrick_report report;");
     e.w.end_type();
+}
+
+/// What is reported.
+fn report_members(e: &mut Emitter<'_>) {
+    if e.p.report_parser.is_some() {
+        e.w.line(format!("{} quoted;", e.ip().quoted));
+        e.w.line("bool reported; /* what came is a report */");
+    }
 }
 
 pub(crate) fn maps(e: &mut Emitter<'_>) {

@@ -6,7 +6,7 @@ use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use crate::LoadError;
-use crate::loaded::Loaded;
+use crate::loaded::{Id, Loaded};
 use crate::maps::{bpf, number};
 
 const GET_INFO: libc::c_long = 15;
@@ -93,14 +93,6 @@ pub(crate) struct Info {
     _rest: [u32; 15],
 }
 
-/// `union bpf_attr` of BPF_LINK_GET_FD_BY_ID.
-#[repr(C)]
-struct Id {
-    of: u32,
-    _next: u32,
-    _flags: u32,
-}
-
 pub(crate) fn owned(fd: RawFd) -> OwnedFd {
     // SAFETY: the kernel made this descriptor for the caller just now.
     unsafe { OwnedFd::from_raw_fd(fd) }
@@ -117,7 +109,7 @@ pub(crate) fn info(of: BorrowedFd<'_>) -> io::Result<Info> {
 pub(crate) fn at(device: &Device) -> Result<Vec<(OwnedFd, u32)>, LoadError> {
     let mut found = Vec::new();
     for of in Loaded::Links.ids() {
-        let link = match bpf(BY_ID, &mut Id { of, _next: 0, _flags: 0 }) {
+        let link = match bpf(BY_ID, &mut Id { of, ..Id::default() }) {
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => return Err(alone(&device.name)),
             // It is gone by now.
             Err(_) => continue,

@@ -19,13 +19,13 @@ pub enum Loaded {
     Links,
 }
 
-/// `union bpf_attr` of BPF_PROG_GET_NEXT_ID and its like.
+/// `union bpf_attr` of BPF_PROG_GET_NEXT_ID, BPF_PROG_GET_FD_BY_ID and their like.
 #[repr(C)]
 #[derive(Default)]
-struct Id {
-    of: u32,
-    next: u32,
-    flags: u32,
+pub(crate) struct Id {
+    pub of: u32,
+    pub next: u32,
+    pub flags: u32,
 }
 
 impl Loaded {
