@@ -82,7 +82,8 @@ static inline void carrick_pool_read(struct carrick_pool *pool, uint64_t slot, u
                                      uint64_t len) {
     for (uint64_t done = 0, piece; done < len; done += piece) {
         piece = len - done;
-        memcpy(to + done, carrick_pool_at(pool, slot, offset + done, &piece), piece);
+        const uint8_t *from = carrick_pool_at(pool, slot, offset + done, &piece);
+        memcpy(to + done, from, piece);
     }
 }
 
