@@ -134,7 +134,7 @@ impl Dialect for Kernel {
         e.w.line(format!("{place}.len = carrick_min64(request->data_len, CARRICK_STAGED);"));
         e.w.line(format!("{place}.token = request->token;"));
         if units::has_any_units(e) {
-            e.w.line("carrick_opened(request->token);");
+            e.w.line("carrick_open_begin(&core->open, request->token);");
         }
         e.w.close("}");
     }

@@ -34,6 +34,7 @@ fn core_of_processor(e: &mut Emitter<'_>) {
     e.w.line(format!("{} back; /* the address of whoever sent it; 0: nobody did */", e.ip().address));
     e.w.line("struct carrick_copy copy;");
     e.w.line("struct carrick_ahead ahead;");
+    e.w.line("struct carrick_open_key open;");
     e.w.line(
         "uint32_t frame_len, begin; /* bytes of the frame that came, and where what follows its network header begins */",
     );

@@ -106,7 +106,6 @@ pub(crate) fn memory_structs(e: &mut Emitter<'_>) {
 pub(crate) fn memory_maps(e: &mut Emitter<'_>) {
     if has_any_units(e) {
         writing::map(e, "carrick_requests", "ARRAY", 64, Some(("uint32_t", "struct carrick_staged")));
-        writing::map(e, "carrick_open", "HASH", 64, Some(("uint64_t", "uint32_t")));
     }
     for (number, ctx) in e.p.contexts.iter().enumerate().filter(|(_, c)| has_units(c)) {
         let (memory, capacity) = (format!("struct {}", memory_name(e, number)), writing::capacity(e, ctx));

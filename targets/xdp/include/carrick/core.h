@@ -12,6 +12,9 @@
 #define CARRICK_XDP_CORE_H
 
 #include "carrick/arrived.h"
+#if CARRICK_UNITS
+#include "carrick/open.h"
+#endif
 
 /* What this processor has; NULL never. */
 CARRICK_INLINE struct CARRICK_OWN(core) * CARRICK_OWN(here)(void) {
@@ -57,7 +60,7 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(send_report)(struct CARRICK_OWN(core) * core) 
 CARRICK_INLINE void CARRICK_OWN(complete)(struct CARRICK_OWN(core) * core, uint64_t token, uint8_t status,
                                           uint64_t value) {
 #if CARRICK_UNITS
-    (void)bpf_map_delete_elem(&carrick_open, &token);
+    carrick_open_end(&core->open, token);
 #endif
     CARRICK_REPORT(core, CARRICK_REPORT_COMPLETION, 0, token, status, value);
 }

@@ -5,15 +5,9 @@
 
 #include "carrick/arrived.h"
 
-/* A request that brings memory is open (`carrick_open`) until it completes. */
-CARRICK_INLINE void carrick_opened(uint64_t token) {
-    uint32_t open = 1;
-    (void)bpf_map_update_elem(&carrick_open, &token, &open, 0);
-}
-
 /* How many bytes there are at an address: none, if its request is complete. */
-CARRICK_INLINE uint64_t carrick_len_there(struct carrick_addr at) {
-    return !at.token || bpf_map_lookup_elem(&carrick_open, &at.token) ? at.len : 0;
+CARRICK_INLINE uint64_t carrick_len_there(struct carrick_open_key *key, struct carrick_addr at) {
+    return !at.token || carrick_is_open(key, at.token) ? at.len : 0;
 }
 
 /* Notes where bytes are that are copied next: in the frame that came, or in a request. False: they are not there. */

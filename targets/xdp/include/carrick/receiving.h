@@ -177,8 +177,8 @@ CARRICK_GLOBAL_FN int CARRICK_CONTEXT(rx_copy)(struct CARRICK_OWN(core) * core, 
 
 CARRICK_INLINE enum carrick_rx_result CARRICK_CONTEXT(rx_put)(struct CARRICK_OWN(core) * core, CARRICK_INSTANCE *c,
                                                               struct carrick_addr from, uint64_t len, uint64_t offset) {
-    return (enum carrick_rx_result)CARRICK_CONTEXT(rx_copy)(core, c, CARRICK_FROM_ADDR(from),
-                                                            carrick_min64(len, carrick_len_there(from)), offset);
+    return (enum carrick_rx_result)CARRICK_CONTEXT(rx_copy)(
+        core, c, CARRICK_FROM_ADDR(from), carrick_min64(len, carrick_len_there(&core->open, from)), offset);
 }
 
 /* Bytes of the ring from offset `at` on to the memory of a request. */
@@ -257,8 +257,8 @@ CARRICK_GLOBAL_FN uint64_t CARRICK_CONTEXT(rx_give)(struct CARRICK_OWN(core) * c
 CARRICK_INLINE uint64_t CARRICK_CONTEXT(rx_take)(struct CARRICK_OWN(core) * core, CARRICK_INSTANCE *c, uint64_t len,
                                                  struct carrick_addr to) {
     uint64_t at = CARRICK_FROM_ADDR(to);
-    return CARRICK_CONTEXT(rx_give)(core, c, at ? carrick_min64(len, to.len) : len, carrick_len_there(to) ? at : 0,
-                                    to.len);
+    return CARRICK_CONTEXT(rx_give)(core, c, at ? carrick_min64(len, to.len) : len,
+                                    carrick_len_there(&core->open, to) ? at : 0, to.len);
 }
 
 #undef CARRICK_CONTEXT

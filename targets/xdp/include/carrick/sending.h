@@ -30,7 +30,8 @@ CARRICK_GLOBAL_FN uint64_t CARRICK_CONTEXT(tx_copy)(struct CARRICK_OWN(core) * c
 
 CARRICK_INLINE uint64_t CARRICK_CONTEXT(tx_put)(struct CARRICK_OWN(core) * core, CARRICK_INSTANCE *c,
                                                 struct carrick_addr from, uint64_t len) {
-    return CARRICK_CONTEXT(tx_copy)(core, c, CARRICK_FROM_ADDR(from), carrick_min64(len, carrick_len_there(from)));
+    return CARRICK_CONTEXT(tx_copy)(core, c, CARRICK_FROM_ADDR(from),
+                                    carrick_min64(len, carrick_len_there(&core->open, from)));
 }
 
 /* The sum of the bytes of the ring at a place (RFC 1071). */

@@ -53,6 +53,12 @@ struct carrick_ahead {
 /* Fewer are copied while the instance is held. */
 #define CARRICK_AHEAD_LEAST 2048u
 
+/* Keys of the maps of open requests (carrick/open.h): on the stack there would be no room for them. */
+struct carrick_open_key {
+    uint64_t token;
+    uint32_t place;
+};
+
 /* Copies bytes between elements of maps, as fast as the processor can; what reads any memory (bpf_probe_read_kernel)
  * takes several times as long. */
 CARRICK_INLINE void carrick_move(void *to, uint64_t len, const void *from) {

@@ -146,7 +146,7 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, LoadError>
         let staged = staged(program, transfers);
         octets = octets.saturating_add(staged * staged_octets(program) as u64);
         elements.push(("carrick_requests".to_owned(), staged as u32));
-        elements.push(("carrick_open".to_owned(), staged as u32));
+        elements.push(("carrick_open_others".to_owned(), staged as u32));
     }
     if let Some((count, packets)) = stored(program, &given)? {
         let maps = ["carrick_held", "carrick_held_free", "carrick_keys", "carrick_leaving"];
