@@ -33,9 +33,10 @@ int carrick_stack_begin(struct carrick_stack *stack, enum carrick_call_kind kind
 /* As many bytes as the program takes at once: of a stream, fewer may be sent or received than there are. */
 static uint32_t taken_at_once(const struct carrick_stack *stack, const struct carrick_slot *slot, uint32_t len) {
     const struct carrick_program *program = stack->host.program;
+    if (program->request_most == 0 || len <= program->request_most)
+        return len;
     bool stream = program->interface_name && strstr(program->interface_name, "stream");
-    bool partial = stream && (slot->kind == CALL_SEND || slot->kind == CALL_RECV);
-    return partial && program->request_most > 0 && len > program->request_most ? program->request_most : len;
+    return stream && (slot->kind == CALL_SEND || slot->kind == CALL_RECV) ? program->request_most : len;
 }
 
 void carrick_stack_give(struct carrick_stack *stack, struct carrick_slot *slot, uint64_t handle, const void *data,

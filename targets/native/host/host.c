@@ -104,7 +104,8 @@ bool carrick_host_open(struct carrick_host *host, const struct carrick_host_conf
     config.mtu = host_mtu(given);
     config.trace = host_told;
     config.trace_user = host;
-    *host = (struct carrick_host){.program = program, .records = given->records, .number = given->number};
+    *host = (struct carrick_host){
+        .program = program, .records = given->records, .number = given->number, .burst = CARRICK_PORT_BATCH};
     carrick_host_tick(host);
     host->base = host->now;
     host->now = 0;
@@ -133,6 +134,9 @@ void carrick_host_close(struct carrick_host *host) {
         carrick_port_close(host->ports[i]);
 }
 
+/* Frames that a drain reserves, however few the last ones were. */
+#define BURST_LEAST 4u
+
 /* Packets from the core of an endpoint to its port. */
 static uint32_t host_send(struct carrick_host *host) {
     struct carrick_port *port = host->ports[0];
@@ -141,7 +145,7 @@ static uint32_t host_send(struct carrick_host *host) {
         struct carrick_frame frames[CARRICK_PORT_BATCH];
         uint8_t *buffers[CARRICK_PORT_BATCH];
         uint32_t lens[CARRICK_PORT_BATCH];
-        uint32_t room = carrick_port_reserve(port, host->now, frames, CARRICK_PORT_BATCH);
+        uint32_t room = carrick_port_reserve(port, host->now, frames, host->burst);
         host->port_full = room == 0;
         if (room == 0)
             return total;
@@ -161,8 +165,12 @@ static uint32_t host_send(struct carrick_host *host) {
             carrick_port_commit(port, host->now, frames, owed + made);
         total += made;
         if (made < wanted && carrick_net_deadline(&host->net) > host->now &&
-            host->net.replies_head == host->net.replies_tail)
+            host->net.replies_head == host->net.replies_tail) {
+            if (total < host->burst / 2 && host->burst > BURST_LEAST)
+                host->burst /= 2;
             return total;
+        }
+        host->burst = CARRICK_PORT_BATCH;
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "carrick/bounds.h"
 #include "carrick/reserve.h"
 #include "host/requests.h"
 
@@ -64,7 +65,7 @@ struct carrick_slot *carrick_requests_begin(struct carrick_requests *all, enum c
     slot->kind = (uint8_t)kind;
     slot->open = true;
     slot->tries = 0;
-    memset(&slot->request, 0, sizeof slot->request);
+    CARRICK_ZERO(&slot->request);
     slot->request.token = (uint64_t)++slot->generation << 32 | (n + 1);
     return slot;
 }

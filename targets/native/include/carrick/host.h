@@ -34,6 +34,7 @@ struct carrick_host {
     uint32_t pending_told; /* those before it are in the records */
     bool timers_left;      /* timers are due and the core is full */
     bool port_full;        /* the last drain ended because of that */
+    uint32_t burst;        /* frames that the next drain reserves at first: who seldom sends many pays for few */
 };
 
 /* How a host begins. */
