@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The memory of open requests: an addr_t is good until the request that it belongs to is complete, and what is read and
- * put at one stays within what the request brought. Open addressing by token, with deletion by backward shift; at most
- * half full.
+ * put at one stays within what the request brought. Open addressing by the lower half of the token, with deletion by
+ * backward shift; at most half full. Hosts number their requests there, so that those that follow each other are at the
+ * same place.
  */
 #ifndef CARRICK_MEMORY_H
 #define CARRICK_MEMORY_H
@@ -22,7 +23,7 @@ struct carrick_memory {
 };
 
 static inline uint32_t carrick_memory_home(const struct carrick_memory *m, uint64_t token) {
-    return (uint32_t)(token * UINT64_C(0x9e3779b97f4a7c15) >> 32) & m->mask;
+    return (uint32_t)token & m->mask;
 }
 
 /* Where the token is, or the empty place where it would be. */
