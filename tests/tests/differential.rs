@@ -85,6 +85,16 @@ fn contexts_that_all_flows_share() {
 }
 
 #[test]
+fn lists_of_instances_that_fill_and_empty() {
+    let path = own("tests/programs/filled.mtp");
+    let Some(held) = hold_against(&path, &checked(&path)) else { return };
+    assert!(held.packets > 100, "only {} packets were made", held.packets);
+    for call in ["make", "put", "take", "swap", "end"] {
+        assert!(held.answered.contains(call), "`{call}` was never answered");
+    }
+}
+
+#[test]
 fn contexts_that_some_flows_share() {
     if let Some(packets) = hold(&own("tests/programs/shared.mtp")) {
         assert!(packets > 150, "only {packets} packets were made");

@@ -16,7 +16,7 @@ impl Emitter<'_> {
         ));
         self.w.blank();
         for scratchpad in &self.p.scratchpads {
-            self.initial(&scratchpad.name, &scratchpad.fields);
+            self.initial(&scratchpad.name, &scratchpad.fields, None);
         }
         for index in 0..self.p.events.len() {
             if let Some(chain) = &self.p.chains[index] {
@@ -116,6 +116,11 @@ impl Emitter<'_> {
         if let Some(ctx) = context {
             let remove = format!("{}_remove(core, c);", self.names.own(&ctx.name));
             self.w.line(format!("if (c && chain->deleted)\n    {remove}"));
+            self.chain_leaves_lists(ctx, "c", "else if (c)");
+        }
+        for shared in &chain.shared {
+            let at = self.instance(shared.context);
+            self.chain_leaves_lists(&self.p.contexts[shared.context.index()], &at, &format!("if ({at})"));
         }
         if chain.max_raised > 0 {
             let run = self.names.own("run_raised");

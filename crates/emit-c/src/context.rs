@@ -16,11 +16,12 @@ impl Emitter<'_> {
         self.notify_function();
         for index in 0..self.p.structs.len() {
             let def = &self.p.structs[index];
-            self.initial(&def.name, &def.fields);
+            self.initial(&def.name, &def.fields, None);
         }
         for index in 0..self.p.contexts.len() {
             let ctx = &self.p.contexts[index];
-            self.initial(&ctx.name, &ctx.fields);
+            self.lists_functions(ctx);
+            self.initial(&ctx.name, &ctx.fields, Some(ctx));
             self.handle_functions(ctx, index);
             if ctx.global {
                 self.begin_function(ctx, index);
@@ -125,11 +126,12 @@ impl Emitter<'_> {
     }
 
     /// The function that makes the initial value of a record.
-    pub fn initial(&mut self, declared: &str, fields: &[ir::FieldDef]) {
+    pub fn initial(&mut self, declared: &str, fields: &[ir::FieldDef], context: Option<&ContextDef>) {
         let (ty, name) = (self.names.declared(declared), self.names.own(declared));
         let core = self.core_param();
         self.w.open(format!("CARRICK_INLINE void {name}_initial({core}, struct {ty} *v) {{"));
         self.w.line("CARRICK_ZERO(v);");
+        context.into_iter().for_each(|ctx| self.lists_begin(ctx, "v"));
         self.initial_fields("v->", fields);
         self.w.end();
     }
@@ -256,6 +258,7 @@ impl Emitter<'_> {
         self.w.line("return;");
         self.w.close("}");
         self.w.line(format!("CARRICK_COPY_UNTIL(struct {ty}, id__, c, values);"));
+        self.copy_lists(ctx);
         self.set_id(id);
         self.dialect.instance_begins(self, CtxId(index as u32));
         self.begin_flow(&name);
@@ -313,6 +316,7 @@ impl Emitter<'_> {
         self.w.line("c->next_free__ = 0;");
         self.w.line("if (!c->generation__)\n    c->generation__ = 1;");
         self.w.line("c->slot__ = slot;");
+        self.lists_begin(ctx, "c");
         self.w.end_with("return c;");
         self.w.line("/* The slot can be used again. */");
         self.w.open(format!("CARRICK_INLINE void {name}_free({core}, uint32_t slot) {{"));
@@ -378,6 +382,7 @@ impl Emitter<'_> {
         });
         self.w.line(format!("{name}_unindex(core, &c->id__, c->slot__);"));
         self.w.line("c->live__ = false;");
+        self.clear_lists(ctx);
         self.w.line(format!("core->{field}_live--;"));
         if ctx.rx_capacity.is_some() {
             self.w.line(format!("carrick_rx_close(&c->rx__, &core->{field}_rx_pool, c->slot__);"));

@@ -159,6 +159,11 @@ pub trait Dialect {
     /// What stands in functions on scheduling blocks.
     fn blocks(&self) -> Blocks;
 
+    /// Whether lists lie beside the instances that they belong to.
+    fn lists_apart(&self) -> bool {
+        false
+    }
+
     /// In the functions that set something of a queue: which `number` is meant.
     fn number_of_queue(&self, _e: &mut Emitter<'_>) {}
 

@@ -29,6 +29,7 @@ mod instr;
 mod ip;
 mod layout;
 mod list;
+mod lists_apart;
 mod memory;
 pub mod names;
 mod network;

@@ -127,7 +127,7 @@ impl Emitter<'_> {
             match proj {
                 Proj::Field(at) => {
                     let (name, field) = self.field(&ty, *at);
-                    text = format!("{text}{dot}{}", safe(&name));
+                    text = format!("{text}{dot}{name}");
                     ty = field;
                 }
                 Proj::Index(index) => {
@@ -195,6 +195,7 @@ impl Emitter<'_> {
         (format!("{list}{dot}items[{}]", bounded.text), guard, get)
     }
 
+    /// C for a field from a value of the type on, and the field's type.
     fn field(&self, ty: &Ty, at: u32) -> (String, Ty) {
         let at = at as usize;
         let p = self.p;
@@ -203,14 +204,17 @@ impl Emitter<'_> {
             Ty::Scratch(id) => &p.scratchpads[id.index()].fields[at],
             Ty::Id(id) => &p.ids[id.index()].parts[at],
             Ty::Event(id) => &p.events[id.index()].fields[at],
-            Ty::Context(id) => &p.contexts[id.index()].fields[at],
+            Ty::Context(id) => {
+                let ctx = &p.contexts[id.index()];
+                return (self.member(ctx, &ctx.fields[at]), ctx.fields[at].ty.clone());
+            }
             Ty::Blueprint(id) => {
                 let field = &p.blueprints[id.index()].fields[at];
-                return (field.name.clone(), field.ty.clone());
+                return (safe(&field.name), field.ty.clone());
             }
             _ => return (String::new(), Ty::Void),
         };
-        (field.name.clone(), field.ty.clone())
+        (safe(&field.name), field.ty.clone())
     }
 }
 

@@ -94,6 +94,10 @@ impl Dialect for Process {
         ["const uint8_t *ptr;", "const uint8_t **rest; /* begin and end of what no extract has taken */"]
     }
 
+    fn lists_apart(&self) -> bool {
+        true
+    }
+
     fn instance_members(&self, e: &mut Emitter<'_>, _ctx: &ContextDef) {
         e.w.line("uint32_t slot__, generation__, next_free__;");
         e.w.line("bool live__; /* has its id; a slot that is neither live nor free waits for its packets */");

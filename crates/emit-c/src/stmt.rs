@@ -165,6 +165,7 @@ impl<'p> Emitter<'p> {
             Some(init) => self.line(stmt, format!("{declared};\n{init}(core, &{name});")),
             None => self.line(stmt, format!("{declared} = {{0}};")),
         }
+        self.own_lists(stmt, local);
         self.parts_begin(&name, &ty);
     }
 
@@ -219,6 +220,7 @@ impl<'p> Emitter<'p> {
 
     fn assign(&mut self, stmt: &Stmt, place: &Place, value: &ir::Expr) {
         let target = self.place(place);
+        self.take_lists(stmt, place);
         let text = if matches!(place.ty, Ty::Array(..)) {
             format!("CARRICK_COPY_ARRAY({}, {});", target.text, self.expr(value))
         } else if self.dialect.by_reference(&place.ty) {

@@ -59,7 +59,8 @@ impl Emitter<'_> {
         self.w.line("CARRICK_RECORD_BEGINS(core);");
         self.w.line(format!("carrick_word(r, {handle});"));
         for field in fields {
-            self.words(&field.ty, &format!("v->{}", safe(&field.name)), 0);
+            let member = context.map_or_else(|| safe(&field.name), |ctx| self.member(ctx, field));
+            self.words(&field.ty, &format!("v->{member}"), 0);
         }
         for (first, timer) in context.into_iter().flat_map(ir::ContextDef::timer_rows) {
             let count = timer.count();

@@ -156,7 +156,7 @@ impl Emitter<'_> {
         self.w.end_type();
     }
 
-    pub(crate) fn fields(&mut self, fields: &[ir::FieldDef]) {
+    pub(crate) fn fields<'f>(&mut self, fields: impl IntoIterator<Item = &'f ir::FieldDef>) {
         for field in fields {
             let comment = if field.doc.contains('\n') { None } else { doc_comment(&field.doc) };
             let declaration = self.names.declaration(&field.ty, &safe(&field.name));
