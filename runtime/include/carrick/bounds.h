@@ -67,15 +67,15 @@ CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
      EACH(176), EACH(192), EACH(208), EACH(224), EACH(240))
 
 CARRICK_INLINE void carrick_zero_pieces(void *object, size_t octets) {
-    uint8_t *to = object;
+    uint8_t *to = (uint8_t *)object;
 #define CARRICK_PIECE(at) ((at) < octets ? memset(to + (at), 0, octets - (at) < 16 ? octets - (at) : 16) : NULL)
     (void)CARRICK_PIECES(CARRICK_PIECE);
 #undef CARRICK_PIECE
 }
 
 CARRICK_INLINE void carrick_copy_pieces(void *object, const void *other, size_t octets) {
-    uint8_t *to = object;
-    const uint8_t *from = other;
+    uint8_t *to = (uint8_t *)object;
+    const uint8_t *from = (const uint8_t *)other;
 #define CARRICK_PIECE(at)                                                                                              \
     ((at) < octets ? memcpy(to + (at), from + (at), octets - (at) < 16 ? octets - (at) : 16) : NULL)
     (void)CARRICK_PIECES(CARRICK_PIECE);
