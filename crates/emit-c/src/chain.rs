@@ -16,7 +16,7 @@ impl Emitter<'_> {
         ));
         self.w.blank();
         for scratchpad in &self.p.scratchpads {
-            self.initial(&scratchpad.name, &scratchpad.fields, None);
+            self.initial(&scratchpad.name, &scratchpad.fields);
         }
         for index in 0..self.p.events.len() {
             if let Some(chain) = &self.p.chains[index] {

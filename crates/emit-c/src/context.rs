@@ -16,12 +16,12 @@ impl Emitter<'_> {
         self.notify_function();
         for index in 0..self.p.structs.len() {
             let def = &self.p.structs[index];
-            self.initial(&def.name, &def.fields, None);
+            self.initial(&def.name, &def.fields);
         }
         for index in 0..self.p.contexts.len() {
             let ctx = &self.p.contexts[index];
             self.lists_functions(ctx);
-            self.initial(&ctx.name, &ctx.fields, Some(ctx));
+            self.initial(&ctx.name, &ctx.fields);
             self.handle_functions(ctx, index);
             if ctx.global {
                 self.begin_function(ctx, index);
@@ -126,12 +126,11 @@ impl Emitter<'_> {
     }
 
     /// The function that makes the initial value of a record.
-    pub fn initial(&mut self, declared: &str, fields: &[ir::FieldDef], context: Option<&ContextDef>) {
+    pub fn initial(&mut self, declared: &str, fields: &[ir::FieldDef]) {
         let (ty, name) = (self.names.declared(declared), self.names.own(declared));
         let core = self.core_param();
         self.w.open(format!("CARRICK_INLINE void {name}_initial({core}, struct {ty} *v) {{"));
         self.w.line("CARRICK_ZERO(v);");
-        context.into_iter().for_each(|ctx| self.lists_begin(ctx, "v"));
         self.initial_fields("v->", fields);
         self.w.end();
     }
@@ -316,7 +315,7 @@ impl Emitter<'_> {
         self.w.line("c->next_free__ = 0;");
         self.w.line("if (!c->generation__)\n    c->generation__ = 1;");
         self.w.line("c->slot__ = slot;");
-        self.lists_begin(ctx, "c");
+        self.lists_begin(ctx);
         self.w.end_with("return c;");
         self.w.line("/* The slot can be used again. */");
         self.w.open(format!("CARRICK_INLINE void {name}_free({core}, uint32_t slot) {{"));

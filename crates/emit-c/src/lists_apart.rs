@@ -94,10 +94,10 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// Where an instance, or what becomes one, has no list with an element.
-    pub(crate) fn lists_begin(&mut self, ctx: &ContextDef, at: &str) {
+    /// Where an instance begins: it has no list with an element.
+    pub(crate) fn lists_begin(&mut self, ctx: &ContextDef) {
         if self.has_apart(ctx) {
-            self.w.line(format!("{at}->lists__ = core->{}__lists;", ctx.name));
+            self.w.line(format!("c->lists__ = core->{}__lists;", ctx.name));
         }
     }
 
@@ -161,11 +161,11 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// Whether a function may put elements into lists of a value that is to become an instance.
+    /// Whether a value of a function that is to become an instance may have elements in its lists.
     fn makes_lists(&self, function: &carrick_ir::Function, ctx: &ContextDef) -> bool {
         (function.params..function.locals.len() as u32).any(|local| {
             self.list_context(&function.locals[local as usize].ty).is_some_and(|of| of.name == ctx.name)
-                && writes_to(function, LocalId(local))
+                && has_own_lists(function, LocalId(local))
         })
     }
 
@@ -174,16 +174,18 @@ impl<'p> Emitter<'p> {
         Some(&self.p.contexts[id.index()]).filter(|ctx| self.has_apart(ctx))
     }
 
-    /// Behind the declaration of a local: lists of its own, if it needs any.
-    pub(crate) fn own_lists(&mut self, stmt: &Stmt, local: LocalId) {
+    /// Behind the declaration of a local that is to become an instance: no lists, or its own if it needs any. `copied`: its
+    /// value was that of another.
+    pub(crate) fn own_lists(&mut self, stmt: &Stmt, local: LocalId, copied: bool) {
         let Some(ctx) = self.list_context(self.local_type(local)) else { return };
-        let Some(function) = self.function.filter(|f| writes_to(f, local)) else { return };
-        let (name, ty) = (safe(&function.locals[local.index()].name), self.lists_type(ctx));
-        self.line(stmt, format!("{ty} {name}__lists;"));
-        for field in self.apart(ctx).0 {
-            self.line(stmt, format!("{name}__lists.{}.len = 0;", safe(&field.name)));
+        let (name, ty) = (self.local(local), self.lists_type(ctx));
+        if !copied {
+            self.line(stmt, format!("{name}.lists__ = core->{}__lists;", ctx.name));
         }
-        self.line(stmt, format!("{name}.lists__ = &{name}__lists;"));
+        if self.function.is_some_and(|f| has_own_lists(f, local)) {
+            self.line(stmt, format!("{ty} {name}__lists = *{name}.lists__;"));
+            self.line(stmt, format!("{name}.lists__ = &{name}__lists;"));
+        }
     }
 
     /// Before an element is put into a list, or the list is set: its instance has memory for it.
@@ -197,13 +199,14 @@ impl<'p> Emitter<'p> {
     }
 }
 
-/// Whether a function puts elements into lists of a local of its own.
-fn writes_to(function: &carrick_ir::Function, local: LocalId) -> bool {
-    let mut writes = false;
+/// Whether a local may have elements in its lists: the function puts them there, or copies another value.
+fn has_own_lists(function: &carrick_ir::Function, local: LocalId) -> bool {
+    let mut found = false;
     walk::statements(&function.body, &mut |stmt| match &stmt.kind {
-        StmtKind::ListAdd { list, .. } | StmtKind::ListInsert { list, .. } => writes |= list.root == local,
-        StmtKind::Assign { place, .. } => writes |= place.root == local && matches!(place.ty, Ty::List(..)),
+        StmtKind::Let { local: of, init: Some(_) } => found |= *of == local,
+        StmtKind::ListAdd { list, .. } | StmtKind::ListInsert { list, .. } => found |= list.root == local,
+        StmtKind::Assign { place, .. } => found |= place.root == local && matches!(place.ty, Ty::List(..)),
         _ => {}
     });
-    writes
+    found
 }

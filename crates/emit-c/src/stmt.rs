@@ -154,7 +154,8 @@ impl<'p> Emitter<'p> {
         }
         if let Some(value) = init {
             let text = format!("{} = {};", self.names.declaration(&ty, &name), self.value(value));
-            return self.line(stmt, text);
+            self.line(stmt, text);
+            return self.own_lists(stmt, local, true);
         }
         if ty.is_scalar() {
             let text = format!("{} = {};", self.names.declaration(&ty, &name), self.literal(0, &ty));
@@ -165,7 +166,7 @@ impl<'p> Emitter<'p> {
             Some(init) => self.line(stmt, format!("{declared};\n{init}(core, &{name});")),
             None => self.line(stmt, format!("{declared} = {{0}};")),
         }
-        self.own_lists(stmt, local);
+        self.own_lists(stmt, local, false);
         self.parts_begin(&name, &ty);
     }
 

@@ -111,13 +111,13 @@ pub(crate) fn context_functions(e: &mut Emitter<'_>) {
     e.telling_functions();
     e.notify_instruction();
     for def in &e.p.structs {
-        e.initial(&def.name, &def.fields, None);
+        e.initial(&def.name, &def.fields);
     }
     for def in &e.p.scratchpads {
-        e.initial(&def.name, &def.fields, None);
+        e.initial(&def.name, &def.fields);
     }
     for (number, ctx) in e.p.contexts.iter().enumerate() {
-        e.initial(&ctx.name, &ctx.fields, None);
+        e.initial(&ctx.name, &ctx.fields);
         if shared_lock::is_kept(e, CtxId(number as u32)) {
             shared_lock::kept_function(e);
         }

@@ -40,7 +40,8 @@ CARRICK_INLINE struct carrick_open_place *carrick_open_at(struct carrick_open_ke
 /* A request that brings memory begins. */
 CARRICK_INLINE void carrick_open_begin(struct carrick_open_key *key, uint64_t token) {
     struct carrick_open_place *place = carrick_open_at(key, token);
-    if (!place || __sync_val_compare_and_swap(&place->token, 0, token) == 0)
+    uint64_t there = place ? __sync_val_compare_and_swap(&place->token, 0, token) : token;
+    if (there == 0 || there == token) /* a host that is gone may have left it */
         return;
     if (bpf_map_update_elem(&carrick_open_others, &key->token, &key->place, 0) == 0)
         (void)__sync_fetch_and_add(&place->others, 1);
@@ -49,9 +50,10 @@ CARRICK_INLINE void carrick_open_begin(struct carrick_open_key *key, uint64_t to
 /* A request completes, which may have brought memory. */
 CARRICK_INLINE void carrick_open_end(struct carrick_open_key *key, uint64_t token) {
     struct carrick_open_place *place = carrick_open_at(key, token);
-    if (!place || __sync_val_compare_and_swap(&place->token, token, 0) == token || CARRICK_READ(place->others) == 0)
+    if (!place)
         return;
-    if (bpf_map_delete_elem(&carrick_open_others, &key->token) == 0)
+    (void)__sync_val_compare_and_swap(&place->token, token, 0);
+    if (CARRICK_READ(place->others) != 0 && bpf_map_delete_elem(&carrick_open_others, &key->token) == 0)
         (void)__sync_fetch_and_sub(&place->others, 1);
 }
 
