@@ -195,6 +195,21 @@ impl Ty {
         )
     }
 
+    /// What arrays and lists hold.
+    pub fn is_element(&self) -> bool {
+        let part = matches!(
+            self,
+            Ty::Addr
+                | Ty::Struct(_)
+                | Ty::Id(_)
+                | Ty::Array(..)
+                | Ty::List(..)
+                | Ty::Event(_)
+                | Ty::Blueprint(_)
+        );
+        part || self.is_scalar()
+    }
+
     /// Parameters of these types are references to what the chain works on.
     pub fn is_by_ref(&self) -> bool {
         matches!(self, Ty::Event(_) | Ty::Context(_) | Ty::Scratch(_) | Ty::Packet | Ty::NetHeader)

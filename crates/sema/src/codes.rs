@@ -281,4 +281,5 @@ code_table! {
     TOKEN_KEPT = 494, "a token that is kept after its request completes", "0494";
     ARRAY_VALUES = 495, "a constant array with another number of values", "0495";
     OPTION_ELEMENTS = 496, "an option with a list that it cannot have", "0496";
+    COPY_OF_REFERENCE = 497, "a copy of what is passed by reference", "0497";
 }

@@ -94,7 +94,7 @@ impl<'p> Check<'p> {
 
     pub(super) fn elements(&mut self, element: &Ty, n: u32) -> bool {
         self.ty(element);
-        n > 0 && (element.is_scalar() || is_part(element))
+        n > 0 && element.is_element()
     }
 
     /// The type of a local; nothing is reported.
@@ -148,12 +148,4 @@ impl<'p> Check<'p> {
             }
         }
     }
-}
-
-/// What arrays and lists hold beside scalars.
-fn is_part(ty: &Ty) -> bool {
-    matches!(
-        ty,
-        Ty::Addr | Ty::Struct(_) | Ty::Id(_) | Ty::Array(..) | Ty::List(..) | Ty::Event(_) | Ty::Blueprint(_)
-    )
 }

@@ -97,7 +97,10 @@ impl Body<'_, '_> {
 
     pub(super) fn coerce(&mut self, val: Val, ty: &Ty, span: Span) -> Option<ir::Expr> {
         match val {
-            Val::Typed(value) if converts(&value.ty, ty) => Some(self.cast(value, ty)),
+            Val::Typed(value) if converts(&value.ty, ty) => match self.reference_in(&value) {
+                Some(local) => self.copied_reference(local, span),
+                None => Some(self.cast(value, ty)),
+            },
             Val::Typed(value) => self.other_type(&value.ty, ty, span),
             Val::Int(value) => self.literal(value, ty, span),
             Val::None if ty.has_none() => Some(self.make(ExprKind::Lit(0), ty.clone(), span)),
@@ -211,6 +214,27 @@ impl Body<'_, '_> {
         let place = self.readable_place(e)?;
         let ty = place.ty.clone();
         Some(Val::Typed(self.make(ExprKind::Load(place), ty, e.span)))
+    }
+
+    /// The event, context or scratchpad of the chain, if the value is that as a whole.
+    fn reference_in(&self, value: &ir::Expr) -> Option<ir::LocalId> {
+        let ExprKind::Load(place) = &value.kind else { return None };
+        let whole = place.path.is_empty() && value.ty.is_by_ref() && self.is_parameter(place.root);
+        whole.then_some(place.root)
+    }
+
+    fn copied_reference<T>(&mut self, local: ir::LocalId, span: Span) -> Option<T> {
+        let local = &self.locals[local.index()];
+        let (name, ty) = (local.name.clone(), self.name(&local.ty));
+        self.report(
+            Diagnostic::error(
+                codes::COPY_OF_REFERENCE,
+                format!("the `{ty}` of this chain has no value as a whole"),
+                span,
+                "passed by reference",
+            )
+            .mend(format!("use its fields, or a record of them: `{{ ..{name} }}`")),
+        )
     }
 
     /// A constant, parameter, enum value or status.

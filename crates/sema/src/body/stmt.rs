@@ -172,29 +172,34 @@ impl Body<'_, '_> {
     }
 
     fn variable_type(&mut self, ty: Ty, span: Span) -> Option<Ty> {
-        let in_parser = self.in_parser();
-        let possible = match &ty {
-            Ty::Void | Ty::Scratch(_) | Ty::Packet | Ty::NetHeader | Ty::Wnd { .. } => false,
-            Ty::Event(event) => {
-                let kind = self.cx.program.events[event.index()].kind;
-                if in_parser {
-                    kind == ir::EventKind::Net
-                } else {
-                    matches!(kind, ir::EventKind::Flow | ir::EventKind::Sent)
-                }
-            }
-            Ty::Context(_) => !in_parser,
-            _ => true,
-        };
-        if possible {
+        if self.has_variables(&ty) {
             return Some(ty);
         }
         let name = self.name(&ty);
         self.report(
             Diagnostic::error(codes::VARIABLE_TYPE, format!("there are no variables of type `{name}` here"), span, "here")
-                .note("parsers make net events; event processors make flow and sent events; scratchpads and packets are passed to them; windows live in contexts")
+                .note("parsers make net events; event processors make flow and sent events; scratchpads and packets are passed to them; windows live in contexts; arrays and lists hold no contexts")
                 .mend("use another type"),
         )
+    }
+
+    fn has_variables(&self, ty: &Ty) -> bool {
+        match ty {
+            Ty::Void | Ty::Scratch(_) | Ty::Packet | Ty::NetHeader | Ty::Wnd { .. } => false,
+            Ty::Event(event) => {
+                let kind = self.cx.program.events[event.index()].kind;
+                if self.in_parser() {
+                    kind == ir::EventKind::Net
+                } else {
+                    matches!(kind, ir::EventKind::Flow | ir::EventKind::Sent)
+                }
+            }
+            Ty::Context(_) => !self.in_parser(),
+            Ty::Array(element, _) | Ty::List(element, _, _) => {
+                element.is_element() && self.has_variables(element)
+            }
+            _ => true,
+        }
     }
 
     fn assign(
