@@ -268,7 +268,10 @@ def fat_tree():
 
 def loopback_row(name, unit, key, better):
     bench = TARGET / f"bench-{name}"
-    build(carrick(), "build", f"protocols/{name}/{name}.mtp", "--target", "native", "-o", str(bench))
+    try:
+        build(carrick(), "build", f"protocols/{name}/{name}.mtp", "--target", "native", "-o", str(bench))
+    except subprocess.CalledProcessError as error:
+        return Row(name, unit, name, lambda error=error: fail(error), better)
     command = [bench / f"{name.replace('-', '_')}-bench", "bulk", *LOOPBACK[name]]
     return json_row(name, unit, command, key, better)
 

@@ -16,6 +16,8 @@ from layers import Layers
 from measure import Aim, Contest, Row
 
 FOLDER = Path(__file__).parent / "figures"
+# Of contests with an older commit of the project.
+AGAINST = FOLDER / "against"
 # What a measurement changes itself.
 WRITTEN = ("docs/benchmarks.md", "bench/figures")
 OF_ROW = ("name", "unit", "better", "command", "values", "failed")
@@ -104,7 +106,7 @@ def text(data):
 
 def keep(name, contest, folder=FOLDER):
     """Replaces the figures of this contest."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.json").write_text(text(as_data(contest)))
 
 

@@ -54,12 +54,14 @@ def echo_contests(setting):
 
 
 def echo_contest(setting, octets, rows):
+    made = []
     for spin in (True, False):
         how = "spinning" if spin else "blocking"
-        rows.append(ours_row(setting, octets, spin, f"ours, in the kernel, {how}"))
+        made.append(ours_row(setting, octets, spin, f"ours, in the kernel, {how}"))
         for name, ways in (("UDP", udp_ways), ("TCP", tcp_ways)):
-            rows.append(linux_row(setting, octets, spin, f"Linux {name}, {how}", ways))
-    return echoes(octets, "median", rows)
+            made.append(linux_row(setting, octets, spin, f"Linux {name}, {how}", ways))
+    rows[:] = made
+    return echoes(octets, "median", made)
 
 
 def echo_tail(octets, medians):

@@ -112,8 +112,9 @@ def light_row(name, store):
 
 
 def light(setting, rows):
-    rows += [light_row(name, store) for name, store in stores(setting)]
-    return contest(f"{TITLE}, {LIGHT[0]} connections, one request at a time on each, median", rows)
+    made = [light_row(name, store) for name, store in stores(setting)]
+    rows[:] = made
+    return contest(f"{TITLE}, {LIGHT[0]} connections, one request at a time on each, median", made)
 
 
 def light_tail(rows):

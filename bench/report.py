@@ -3,6 +3,7 @@
 
 import collections
 
+import against
 from layers import LAYERS, Layers
 
 # Layers that are named in a sentence.
@@ -141,8 +142,22 @@ def introduction(contests, usual):
             f"The newest figures are of {newest}.")
 
 
-def page(contests, names):
-    """The page of all contests that have figures; `names` are those of all there are."""
+def beside_older(contests):
+    """Tables of this project beside itself, one for each older commit."""
+    rows = collections.defaultdict(list)
+    for contest in contests.values():
+        for now, before, times in against.pairs(contest):
+            measured_at = f"{contest.origin.date}, {contest.origin.commit}"
+            values = (f"{figure(row.median)} {row.unit}" for row in (now, before))
+            if times:
+                rows[against.commit_of(before)].append([f"{contest.title}: {now.name}", *values, f"{times:.2f}x", measured_at])
+    for commit, found in sorted(rows.items()):
+        yield from ("", f"## Beside {commit}", "", f"Both on one machine, run alternately. `bench/run --against {commit}` measures it again.",
+                    "", *rows_of(["what", "now", f"at {commit}", "ratio", "measured"], *found))
+
+
+def page(contests, names, older):
+    """The page of all contests that have figures; `names` are those of all there are, `older` those with an older commit."""
     usual, _ = collections.Counter((contest.origin, contest.runs) for contest in contests.values()).most_common(1)[0]
     lines = ["# Benchmarks", "", *introduction(contests, usual), "", "## Verdicts", "", *verdict_table(verdicts_of_all(contests))]
     for name, contest in contests.items():
@@ -150,4 +165,5 @@ def page(contests, names):
     missing = [f"`{name}`" for name in names if name not in contests]
     if missing:
         lines += ["", "## Without figures", "", f"Not measured yet: {', '.join(missing)}."]
+    lines += beside_older(older)
     return "\n".join(lines) + "\n"

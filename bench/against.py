@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""The same contests with the programs and the compiler of another commit, on the same machine and in the same run.
+
+The contests are those of this tree; the other commit is what is built and run, in a tree of its own (target/against/COMMIT)."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from measure import Contest, Row, better
+
+TREES = Path("target/against")
+# The part of the other commit's figure that is to be reached.
+WANTED = 0.97
+
+
+class Tree:
+    """A commit that has been checked out; what is done `inside` has its paths."""
+
+    def __init__(self, commit):
+        found = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"], capture_output=True, text=True, check=False)
+        if found.returncode:
+            raise RuntimeError(f"there is no commit `{commit}`")
+        self.commit = found.stdout.strip()[:7]
+        self.folder = (TREES / self.commit).resolve()
+        if not self.folder.exists():
+            # Not a worktree, which the repository would go on to list.
+            subprocess.run(["git", "clone", "-q", "--no-checkout", "--shared", ".", str(self.folder)], check=True)
+            subprocess.run(["git", "-C", str(self.folder), "checkout", "-q", "--detach", found.stdout.strip()], check=True)
+
+    def inside(self, do):
+        left = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            return do()
+        finally:
+            os.chdir(left)
+
+
+def beside(make, tree):
+    """The rows of a contest that are ours, each followed by that of the other commit."""
+    here, there = make(), tree.inside(make)
+    before = {row.name: row for row in there.rows if row not in there.peers}
+    rows = []
+    for row in here.rows:
+        if row in here.peers or row.name not in before:
+            continue
+        other = before[row.name]
+        rows += [row, Row(f"{row.name}, at {tree.commit}", row.unit, row.command, lambda other=other: tree.inside(other.sample), row.better)]
+    if not rows:
+        raise RuntimeError("it has no rows that both commits have")
+    return Contest(here.title, f"at least {WANTED:g} times {tree.commit}", rows, [])
+
+
+def makers(made, commit):
+    """What makes each of these contests with that commit as the only peer."""
+    tree = Tree(commit)
+    return {name: lambda make=make: beside(make, tree) for name, make in made.items() if not name.endswith("-tail")}
+
+
+def commit_of(row):
+    """The commit of a row that is the other commit's."""
+    return row.name.rpartition(", at ")[2]
+
+
+def pairs(contest):
+    """Each row beside that of the other commit, and how many times better it is; None: one of them was not measured."""
+    for now, before in zip(contest.rows[::2], contest.rows[1::2]):
+        both = now.median and before.median
+        yield now, before, better(now, before.median) if both else None
