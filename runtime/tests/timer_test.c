@@ -72,6 +72,10 @@ static void random_operations(uint64_t seed) {
         case 0:
         case 1: {
             int64_t after = random_delay(&rng);
+            uint32_t twin = check_below(&rng, TIMERS);
+            /* Often due at the same moment as another one. */
+            if (check_below(&rng, 4) == 0 && models[twin].armed && models[twin].deadline > now)
+                after = (int64_t)(models[twin].deadline - now);
             carrick_timer_restart(&wheel, &timers[i], now, after);
             models[i] = (struct model){true, now + (after > 1 ? (uint64_t)after : 1), order++};
             break;

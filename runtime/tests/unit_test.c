@@ -100,12 +100,16 @@ static uint8_t *pool_begins(struct carrick_pool *pool, bool grows) {
     return memory;
 }
 
+static uint64_t held(const struct carrick_rx *unit, const struct carrick_pool *pool, uint64_t slot) {
+    return carrick_rx_held(unit, carrick_pool_runs(pool, slot));
+}
+
 /* A unit asks for another room: what it then has, by the rules of the language. */
-static void resize(struct carrick_rx *unit, struct carrick_pool *pool, struct carrick_pcg *rng) {
+static void resize(struct carrick_rx *unit, struct carrick_pool *pool, uint64_t slot, struct carrick_pcg *rng) {
     uint64_t wanted = check_below(rng, 2 * MOST), left = pool->left, before = unit->room;
     uint64_t room = carrick_pow2(carrick_max64(CAPACITY, carrick_min64(wanted, pool->most)));
-    carrick_rx_resize(unit, pool, wanted);
-    bool fits = room >= carrick_rx_held(unit) && room <= before + left;
+    carrick_rx_resize(unit, pool, slot, wanted);
+    bool fits = room >= held(unit, pool, slot) && room <= before + left;
     CHECK(unit->room == (fits ? room : before) && pool->left + unit->room == left + before);
 }
 
@@ -124,7 +128,8 @@ static void rx(uint64_t seed, bool grows) {
     uint64_t base = 0;
     for (int step = 0; step < 3000; step++) {
         if (check_below(&rng, 16) == 0) {
-            resize(check_below(&rng, 2) ? &unit : &other, &pool, &rng);
+            bool first = check_below(&rng, 2);
+            resize(first ? &unit : &other, &pool, first ? 0 : 2, &rng);
             /* Its neighbour's bytes are in blocks beside its own. */
             uint8_t noise[CAPACITY] = {0};
             uint64_t len = check_below(&rng, CAPACITY);
@@ -169,7 +174,7 @@ static void rx(uint64_t seed, bool grows) {
         CHECK(unit.base == base && unit.ready == ready);
         CHECK(unit.count == (base + ready == 0 ? runs_of(have, 1, 0, MOST) : runs_of(have, base, ready, MOST)));
         /* What holds nothing has no block. */
-        CHECK(carrick_rx_held(&unit) || carrick_rx_held(&other) || pool.fresh == pool.free_count);
+        CHECK(held(&unit, &pool, 0) || held(&other, &pool, 2) || pool.fresh == pool.free_count);
     }
     carrick_rx_close(&unit, &pool, 0);
     carrick_rx_close(&other, &pool, 2);

@@ -127,7 +127,7 @@ impl Emitter<'_> {
         self.w.line(format!(
             "core->{field}_slots = (struct {ty} *)(void *)carrick_place(base, &at, {field}_capacity * sizeof(struct {ty}));"
         ));
-        self.lists_layout(ctx);
+        self.beside_layout(ctx);
         self.w.line(format!(
             "core->{field}_table.mask = (uint32_t)carrick_pow2({field}_capacity * 2 + 2) - 1;"
         ));

@@ -116,11 +116,11 @@ impl Emitter<'_> {
         if let Some(ctx) = context {
             let remove = format!("{}_remove(core, c);", self.names.own(&ctx.name));
             self.w.line(format!("if (c && chain->deleted)\n    {remove}"));
-            self.chain_leaves_lists(ctx, "c", "else if (c)");
+            self.chain_leaves_beside(ctx, "c", "else if (c)");
         }
         for shared in &chain.shared {
             let at = self.instance(shared.context);
-            self.chain_leaves_lists(&self.p.contexts[shared.context.index()], &at, &format!("if ({at})"));
+            self.chain_leaves_beside(&self.p.contexts[shared.context.index()], &at, &format!("if ({at})"));
         }
         if chain.max_raised > 0 {
             let run = self.names.own("run_raised");

@@ -20,7 +20,7 @@ impl Emitter<'_> {
         }
         for index in 0..self.p.contexts.len() {
             let ctx = &self.p.contexts[index];
-            self.lists_functions(ctx);
+            self.beside_functions(ctx);
             self.initial(&ctx.name, &ctx.fields);
             self.handle_functions(ctx, index);
             if ctx.global {
@@ -257,7 +257,7 @@ impl Emitter<'_> {
         self.w.line("return;");
         self.w.close("}");
         self.w.line(format!("CARRICK_COPY_UNTIL(struct {ty}, id__, c, values);"));
-        self.copy_lists(ctx);
+        self.copy_beside(ctx);
         self.set_id(id);
         self.dialect.instance_begins(self, CtxId(index as u32));
         self.begin_flow(&name);
@@ -315,7 +315,7 @@ impl Emitter<'_> {
         self.w.line("c->next_free__ = 0;");
         self.w.line("if (!c->generation__)\n    c->generation__ = 1;");
         self.w.line("c->slot__ = slot;");
-        self.lists_begin(ctx);
+        self.beside_begins(ctx);
         self.w.end_with("return c;");
         self.w.line("/* The slot can be used again. */");
         self.w.open(format!("CARRICK_INLINE void {name}_free({core}, uint32_t slot) {{"));
@@ -381,7 +381,7 @@ impl Emitter<'_> {
         });
         self.w.line(format!("{name}_unindex(core, &c->id__, c->slot__);"));
         self.w.line("c->live__ = false;");
-        self.clear_lists(ctx);
+        self.clear_beside(ctx);
         self.w.line(format!("core->{field}_live--;"));
         if ctx.rx_capacity.is_some() {
             self.w.line(format!("carrick_rx_close(&c->rx__, &core->{field}_rx_pool, c->slot__);"));
@@ -424,7 +424,7 @@ impl Emitter<'_> {
             self.w.end_with(format!("carrick_rx_begin(&c->rx__, {pool}, c->slot__, size);"));
             self.w
                 .open(format!("CARRICK_INLINE void {name}_rx_fit({core}, struct {ty} *c, uint64_t size) {{"));
-            self.w.end_with(format!("carrick_rx_resize(&c->rx__, {pool}, size);"));
+            self.w.end_with(format!("carrick_rx_resize(&c->rx__, {pool}, c->slot__, size);"));
             self.receiving_instructions(ctx);
         }
     }

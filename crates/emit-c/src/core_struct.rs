@@ -113,15 +113,15 @@ impl Emitter<'_> {
     }
 
     fn instance_struct(&mut self, ctx: &ContextDef) {
-        self.lists_struct(ctx);
+        self.beside_struct(ctx);
         if let Some(doc) = doc_comment(&ctx.doc) {
             self.w.line(doc);
         }
         self.w.open(format!("struct {} {{", self.names.declared(&ctx.name)));
-        self.fields(self.apart(ctx).1);
+        self.fields_inside(ctx);
         self.w.line("/* what the program does not see; new_ctx copies what is above */");
         self.w.line(format!("struct {} id__;", self.names.id(ctx.id)));
-        self.lists_member(ctx);
+        self.beside_member(ctx);
         if ctx.tx_capacity.is_some() {
             self.w.line("struct carrick_tx tx__;");
         }
@@ -239,7 +239,7 @@ impl Emitter<'_> {
         for ctx in &self.p.contexts {
             let name = &ctx.name;
             self.w.line(format!("struct {} *{name}_slots;", self.names.declared(name)));
-            self.lists_members(ctx);
+            self.beside_members(ctx);
             self.w.line(format!("struct carrick_table {name}_table;"));
             self.w.line(format!("uint32_t {name}_capacity, {name}_fresh, {name}_free, {name}_live;"));
             if ctx.tx_capacity.is_some() {

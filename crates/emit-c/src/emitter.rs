@@ -160,7 +160,7 @@ pub trait Dialect {
     fn blocks(&self) -> Blocks;
 
     /// Whether lists lie beside the instances that they belong to.
-    fn lists_apart(&self) -> bool {
+    fn keeps_beside(&self) -> bool {
         false
     }
 

@@ -11,6 +11,7 @@
 //! generated code knows has two underscores in it.
 
 mod api;
+mod beside;
 mod blocks;
 mod blueprint;
 mod chain;
@@ -29,7 +30,6 @@ mod instr;
 mod ip;
 mod layout;
 mod list;
-mod lists_apart;
 mod memory;
 pub mod names;
 mod network;

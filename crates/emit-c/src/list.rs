@@ -42,7 +42,7 @@ impl Emitter<'_> {
         let v = self.value(value);
         let (l, room) = self.on_list(list, |l| format!("{l}.len < {}u", list_bound(&list.ty)));
         self.open_at(stmt, format!("if ({room}) {{"));
-        self.take_lists(stmt, list);
+        self.take_beside(stmt, list);
         match &list.ty {
             Ty::List(element, _, order) if self.p.sort_key(element, *order).is_some() => {
                 let (key, ty) = (self.key_of(element, *order), self.names.ctype(element));
@@ -66,7 +66,7 @@ impl Emitter<'_> {
         let (i, v, ty) = (self.value(index), self.value(value), self.names.ctype(element));
         let (l, room) = self.on_list(list, |l| format!("{l}.len < {n}u"));
         self.open_at(stmt, format!("if ({room}) {{"));
-        self.take_lists(stmt, list);
+        self.take_beside(stmt, list);
         self.line(stmt, format!("const {ty} item__ = {v};"));
         self.line(stmt, format!("const uint64_t at__ = carrick_min64({i}, {l}.len);"));
         self.list_call(stmt, "open", list, &l, "at__");

@@ -94,7 +94,7 @@ impl Dialect for Process {
         ["const uint8_t *ptr;", "const uint8_t **rest; /* begin and end of what no extract has taken */"]
     }
 
-    fn lists_apart(&self) -> bool {
+    fn keeps_beside(&self) -> bool {
         true
     }
 

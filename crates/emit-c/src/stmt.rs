@@ -155,7 +155,7 @@ impl<'p> Emitter<'p> {
         if let Some(value) = init {
             let text = format!("{} = {};", self.names.declaration(&ty, &name), self.value(value));
             self.line(stmt, text);
-            return self.own_lists(stmt, local, true);
+            return self.own_beside(stmt, local, true);
         }
         if ty.is_scalar() {
             let text = format!("{} = {};", self.names.declaration(&ty, &name), self.literal(0, &ty));
@@ -166,7 +166,7 @@ impl<'p> Emitter<'p> {
             Some(init) => self.line(stmt, format!("{declared};\n{init}(core, &{name});")),
             None => self.line(stmt, format!("{declared} = {{0}};")),
         }
-        self.own_lists(stmt, local, false);
+        self.own_beside(stmt, local, false);
         self.parts_begin(&name, &ty);
     }
 
@@ -221,7 +221,7 @@ impl<'p> Emitter<'p> {
 
     fn assign(&mut self, stmt: &Stmt, place: &Place, value: &ir::Expr) {
         let target = self.place(place);
-        self.take_lists(stmt, place);
+        self.take_beside(stmt, place);
         let text = if matches!(place.ty, Ty::Array(..)) {
             format!("CARRICK_COPY_ARRAY({}, {});", target.text, self.expr(value))
         } else if self.dialect.by_reference(&place.ty) {
@@ -273,6 +273,7 @@ impl<'p> Emitter<'p> {
                 format!("{};", self.window_call(wnd, "reset", &[self.value(at)]))
             }
             StmtKind::WndSet { dest, wnd, value, from, to } => {
+                self.take_runs_beside(stmt, wnd);
                 let args = [self.value(from), self.value(to)];
                 let call = self.window_call(wnd, if *value { "set" } else { "unset" }, &args);
                 match dest {

@@ -27,6 +27,7 @@ impl Emitter<'_> {
     /// The functions that report events and contexts, with all their fields.
     pub fn tracing(&mut self) {
         let core = self.names.own("core");
+        self.p.contexts.iter().for_each(|ctx| self.runs_functions(ctx));
         self.w.line("#ifdef CARRICK_TRACE");
         self.w.blank();
         for (index, event) in self.p.events.iter().enumerate() {
@@ -60,6 +61,11 @@ impl Emitter<'_> {
         self.w.line(format!("carrick_word(r, {handle});"));
         for field in fields {
             let member = context.map_or_else(|| safe(&field.name), |ctx| self.member(ctx, field));
+            if let Some((ctx, max)) = context.and_then(|ctx| Some((ctx, self.runs_beside(ctx, field)?))) {
+                let runs = self.runs_at(ctx, field, "v");
+                self.w.line(format!("carrick_words_wnd(r, &v->{member}.wnd, {runs}, {max}u);"));
+                continue;
+            }
             self.words(&field.ty, &format!("v->{member}"), 0);
         }
         for (first, timer) in context.into_iter().flat_map(ir::ContextDef::timer_rows) {

@@ -120,7 +120,7 @@ impl Emitter<'_> {
             }
             Ty::Wnd { size, runs } => {
                 let name = self.names.window(*size, *runs);
-                if done.insert(name.clone()) {
+                if self.has_inside(ty) && done.insert(name.clone()) {
                     self.window_struct(&name, *size, *runs);
                     self.window_functions(&name, *size, *runs);
                 }
@@ -158,12 +158,17 @@ impl Emitter<'_> {
 
     pub(crate) fn fields<'f>(&mut self, fields: impl IntoIterator<Item = &'f ir::FieldDef>) {
         for field in fields {
-            let comment = if field.doc.contains('\n') { None } else { doc_comment(&field.doc) };
             let declaration = self.names.declaration(&field.ty, &safe(&field.name));
-            match comment {
-                Some(comment) => self.w.line(format!("{declaration}; {comment}")),
-                None => self.w.line(format!("{declaration};")),
-            }
+            self.declared_field(&declaration, field);
+        }
+    }
+
+    /// A field, declared as this.
+    pub(crate) fn declared_field(&mut self, declaration: &str, field: &ir::FieldDef) {
+        let comment = if field.doc.contains('\n') { None } else { doc_comment(&field.doc) };
+        match comment {
+            Some(comment) => self.w.line(format!("{declaration}; {comment}")),
+            None => self.w.line(format!("{declaration};")),
         }
     }
 

@@ -16,6 +16,9 @@
 /* Returns 0 from a function that is verified by itself if this pointer is NULL. */
 #define CARRICK_GIVEN(pointer) ((void)(pointer))
 
+/* What an instance has here, and elsewhere in a process: the runs of its RX unit (carrick/pool.h). */
+#define CARRICK_IN_UNIT(members)
+
 /* Returns where a loop over the first `count` elements of an array of `room` elements ends. */
 CARRICK_INLINE uint32_t carrick_loop_end(uint32_t count, uint32_t room) {
     (void)room;

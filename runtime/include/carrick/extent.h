@@ -112,7 +112,7 @@ struct carrick_rx {
     uint32_t ready;
     uint16_t count;
     bool open;
-    struct carrick_rx_run runs[CARRICK_RX_RUNS];
+    CARRICK_IN_UNIT(struct carrick_rx_run runs[CARRICK_RX_RUNS];)
 };
 
 CARRICK_INLINE void carrick_rx_open(struct carrick_rx *rx, uint64_t size, uint64_t room) {
@@ -130,8 +130,8 @@ CARRICK_INLINE uint64_t carrick_rx_size(const struct carrick_rx *rx) {
 }
 
 /* Returns how many bytes it holds, with the gaps between them. */
-CARRICK_INLINE uint64_t carrick_rx_held(const struct carrick_rx *rx) {
-    return rx->count ? rx->runs[(rx->count - 1u) % CARRICK_RX_RUNS].hi : rx->ready;
+CARRICK_INLINE uint64_t carrick_rx_held(const struct carrick_rx *rx, const struct carrick_rx_run *runs) {
+    return rx->count ? runs[(rx->count - 1u) % CARRICK_RX_RUNS].hi : rx->ready;
 }
 
 /* Returns the buffer size for a unit that requests `size` bytes: a power of two between two others. */

@@ -16,12 +16,13 @@
 #define CARRICK_BLOCKS_MANY 128u
 
 struct carrick_pool {
-    uint8_t *octets;            /* of all blocks */
-    uint32_t *tables;           /* for each slot `turn` + 1 entries: a block + 1; 0: none */
-    uint32_t *free;             /* blocks that were given back; the last one is taken first */
-    uint64_t least, most, left; /* of a unit's buffer; bytes by which units may still grow */
-    uint64_t mask, turn;        /* a block has mask + 1 bytes */
-    uint32_t shift;             /* and is 1 << shift */
+    uint8_t *octets;             /* of all blocks */
+    uint32_t *tables;            /* for each slot `turn` + 1 entries: a block + 1; 0: none */
+    struct carrick_rx_run *runs; /* of each slot CARRICK_RX_RUNS; what comes in order touches none */
+    uint32_t *free;              /* blocks that were given back; the last one is taken first */
+    uint64_t least, most, left;  /* of a unit's buffer; bytes by which units may still grow */
+    uint64_t mask, turn;         /* a block has mask + 1 bytes */
+    uint32_t shift;              /* and is 1 << shift */
     uint32_t free_count, fresh;
 };
 
@@ -52,7 +53,12 @@ static inline void carrick_pool_layout(struct carrick_pool *pool, uint8_t *base,
     uint64_t blocks = slots * each + growth / block;
     pool->tables = (uint32_t *)(void *)carrick_place(base, at, slots * (pool->turn + 1) * sizeof(uint32_t));
     pool->free = (uint32_t *)(void *)carrick_place(base, at, blocks * sizeof(uint32_t));
+    pool->runs = (struct carrick_rx_run *)(void *)carrick_place(base, at, slots * CARRICK_RX_RUNS * sizeof *pool->runs);
     pool->octets = carrick_place(base, at, blocks * block);
+}
+
+static inline struct carrick_rx_run *carrick_pool_runs(const struct carrick_pool *pool, uint64_t slot) {
+    return pool->runs + slot * CARRICK_RX_RUNS;
 }
 
 static inline uint32_t *carrick_pool_entry(const struct carrick_pool *pool, uint64_t slot, uint64_t number) {

@@ -83,7 +83,6 @@ static inline void carrick_input_enter(struct carrick_sched *s, struct carrick_b
         struct carrick_timer *t = &b->timers[at - b->base];
         t->slot = at;
         t->deadline = in->key;
-        t->order = in->order;
         carrick_wheel_place(b->wheel, t);
     }
 }

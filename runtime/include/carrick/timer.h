@@ -2,7 +2,8 @@
 /*
  * A hierarchical timing wheel (Varghese and Lauck, 1987). Starting and stopping a timer takes constant time; empty
  * buckets cost nothing, since each level has a bitmap of its occupied buckets. Deadlines are exact: buckets only sort,
- * and timers fire by (deadline, order of starting).
+ * and timers fire by (deadline, order of starting). In a bucket they stand in the order in which they were started, and
+ * those with the same deadline are always in the same bucket.
  */
 #ifndef CARRICK_TIMER_H
 #define CARRICK_TIMER_H
@@ -15,7 +16,7 @@
 /* Lives inside the context that it belongs to. */
 struct carrick_timer {
     struct carrick_timer *next, **link; /* link: the pointer that points here; NULL: not running */
-    uint64_t deadline, order;
+    uint64_t deadline;
     uint32_t slot;        /* of its context; set once */
     uint8_t type, number; /* of its context, and which of its timers; set once */
     uint8_t level, bucket;
@@ -23,10 +24,10 @@ struct carrick_timer {
 
 struct carrick_wheel {
     uint64_t tick;   /* every running timer's tick is at least this */
-    uint64_t order;  /* how many timers were started */
     uint64_t sooner; /* no running timer is due before */
     uint64_t occupied[CARRICK_LEVELS];
     struct carrick_timer *buckets[CARRICK_LEVELS][64];
+    struct carrick_timer **ends[CARRICK_LEVELS][64]; /* where the next one goes, if the bucket is occupied */
 };
 
 static inline bool carrick_timer_armed(const struct carrick_timer *t) {
@@ -38,14 +39,13 @@ static inline void carrick_wheel_place(struct carrick_wheel *w, struct carrick_t
     uint64_t tick = carrick_max64(t->deadline >> CARRICK_TICK_SHIFT, w->tick), differs = tick ^ w->tick;
     uint32_t level = differs ? (uint32_t)(63 - __builtin_clzll(differs)) / 6 : 0;
     uint32_t bucket = (uint32_t)(tick >> (6 * level)) & 63;
-    struct carrick_timer **head = &w->buckets[level][bucket];
+    bool first = !(w->occupied[level] >> bucket & 1);
     t->level = (uint8_t)level;
     t->bucket = (uint8_t)bucket;
-    t->next = *head;
-    t->link = head;
-    if (t->next)
-        t->next->link = &t->next;
-    *head = t;
+    t->next = NULL;
+    t->link = first ? &w->buckets[level][bucket] : w->ends[level][bucket];
+    *t->link = t;
+    w->ends[level][bucket] = &t->next;
     w->occupied[level] |= (uint64_t)1 << bucket;
     w->sooner = carrick_min64(w->sooner, t->deadline);
 }
@@ -56,6 +56,8 @@ static inline void carrick_timer_stop(struct carrick_wheel *w, struct carrick_ti
     *t->link = t->next;
     if (t->next)
         t->next->link = t->link;
+    else
+        w->ends[t->level][t->bucket] = t->link;
     if (!w->buckets[t->level][t->bucket])
         w->occupied[t->level] &= ~((uint64_t)1 << t->bucket);
     t->link = NULL;
@@ -67,12 +69,7 @@ static inline void carrick_timer_restart(struct carrick_wheel *w, struct carrick
     carrick_timer_stop(w, t);
     uint64_t delay = after > 1 ? (uint64_t)after : 1;
     t->deadline = delay > UINT64_MAX - now ? UINT64_MAX - 1 : carrick_min64(now + delay, UINT64_MAX - 1);
-    t->order = w->order++;
     carrick_wheel_place(w, t);
-}
-
-static inline bool carrick_timer_before(const struct carrick_timer *a, const struct carrick_timer *b) {
-    return a->deadline != b->deadline ? a->deadline < b->deadline : a->order < b->order;
 }
 
 /* The level of the earliest bucket, CARRICK_LEVELS if no timer runs. A lower level is always earlier. */
@@ -90,7 +87,7 @@ static inline struct carrick_timer *carrick_wheel_first(const struct carrick_whe
         return NULL;
     struct carrick_timer *first = w->buckets[level][__builtin_ctzll(w->occupied[level])];
     for (struct carrick_timer *t = first->next; t; t = t->next)
-        if (carrick_timer_before(t, first))
+        if (t->deadline < first->deadline)
             first = t;
     return first;
 }

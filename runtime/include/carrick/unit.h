@@ -56,13 +56,14 @@ static inline void carrick_tx_settle(struct carrick_tx *tx) {
 /* Copies [lo, hi) where nothing is yet: bytes already there are kept. */
 static inline void carrick_rx_fill(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot, const uint8_t *from,
                                    uint32_t lo, uint32_t hi) {
+    const struct carrick_rx_run *runs = carrick_pool_runs(pool, slot);
     uint32_t at = lo > rx->ready ? lo : rx->ready;
     for (uint32_t i = 0; i < rx->count && at < hi; i++) {
-        uint32_t gap_end = rx->runs[i].lo < hi ? rx->runs[i].lo : hi;
+        uint32_t gap_end = runs[i].lo < hi ? runs[i].lo : hi;
         if (at < gap_end)
             carrick_pool_write(pool, slot, rx->base + at, from + (at - lo), gap_end - at);
-        if (rx->runs[i].hi > at)
-            at = rx->runs[i].hi;
+        if (runs[i].hi > at)
+            at = runs[i].hi;
     }
     if (at < hi)
         carrick_pool_write(pool, slot, rx->base + at, from + (at - lo), hi - at);
@@ -71,7 +72,7 @@ static inline void carrick_rx_fill(struct carrick_rx *rx, struct carrick_pool *p
 /* Bytes [lo, hi) from base; false if that needs more runs than there are. */
 static inline bool carrick_rx_insert(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot,
                                      const uint8_t *from, uint32_t lo, uint32_t hi) {
-    struct carrick_rx_run *runs = rx->runs;
+    struct carrick_rx_run *runs = carrick_pool_runs(pool, slot);
     if (lo <= rx->ready) {
         carrick_rx_fill(rx, pool, slot, from, lo, hi);
         if (hi > rx->ready)
@@ -142,18 +143,19 @@ static inline uint64_t carrick_rx_flush(struct carrick_rx *rx, struct carrick_po
     rx->base += len;
     rx->ready -= (uint32_t)len;
     carrick_pool_pass(pool, slot, rx->base - len, rx->base, rx->ready == 0 && rx->count == 0);
+    struct carrick_rx_run *runs = carrick_pool_runs(pool, slot);
     for (uint16_t i = 0; i < rx->count; i++) {
-        rx->runs[i].lo -= (uint32_t)len;
-        rx->runs[i].hi -= (uint32_t)len;
+        runs[i].lo -= (uint32_t)len;
+        runs[i].hi -= (uint32_t)len;
     }
     return len;
 }
 
 /* Resizes its buffer to `size` bytes, unless it holds more than that or the pool has less. */
-static inline void carrick_rx_resize(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t size) {
+static inline void carrick_rx_resize(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot, uint64_t size) {
     uint64_t room = carrick_rx_fitting(size, pool->least, pool->most);
     uint64_t left = pool->left + (rx->room - pool->least), grown = room - pool->least;
-    if (room < carrick_rx_held(rx) || grown > left)
+    if (room < carrick_rx_held(rx, carrick_pool_runs(pool, slot)) || grown > left)
         return;
     pool->left = left - grown;
     rx->room = room;
@@ -163,7 +165,7 @@ static inline void carrick_rx_resize(struct carrick_rx *rx, struct carrick_pool 
 static inline void carrick_rx_close(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot) {
     if (!rx->open)
         return;
-    carrick_pool_pass(pool, slot, rx->base, rx->base + carrick_rx_held(rx), true);
+    carrick_pool_pass(pool, slot, rx->base, rx->base + carrick_rx_held(rx, carrick_pool_runs(pool, slot)), true);
     pool->left += rx->room - pool->least;
     rx->open = false;
 }

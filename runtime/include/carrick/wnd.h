@@ -26,6 +26,12 @@ struct carrick_wnd {
     uint32_t count;
 };
 
+/* A window whose runs lie elsewhere while it has more than this one. */
+struct carrick_wnd_one {
+    struct carrick_wnd wnd;
+    struct carrick_run one;
+};
+
 CARRICK_INLINE void carrick_wnd_reset(struct carrick_wnd *w, uint32_t at) {
     w->head = at;
     w->count = 0;

@@ -19,6 +19,9 @@
             return 0;                                                                                                  \
     } while (0)
 
+/* The runs of an RX unit: an instance is all that a program looks up. */
+#define CARRICK_IN_UNIT(members) members
+
 /* Where a loop over the first `count` elements ends, of an array that has `room`: over all of it, and each turn asks
  * whether its element is there. Else the verifier would follow every way in which a count can grow. */
 CARRICK_INLINE uint32_t carrick_loop_end(uint32_t count, uint32_t room) {

@@ -64,7 +64,7 @@ CARRICK_GLOBAL_FN int CARRICK_CONTEXT(rx_pass)(uint32_t slot, uint64_t from, uin
 CARRICK_INLINE void CARRICK_CONTEXT(rx_grow)(struct carrick_rx *rx, uint64_t room, uint64_t pool) {
     uint32_t only = 0;
     uint64_t *grown = bpf_map_lookup_elem(&CARRICK_GROWN, &only);
-    if (!grown || room < carrick_rx_held(rx))
+    if (!grown || room < carrick_rx_held(rx, rx->runs))
         return;
     uint64_t more = room - rx->room; /* modulo 2^64 */
     if (__sync_fetch_and_add(grown, more) + more > pool && room > rx->room)
@@ -98,7 +98,7 @@ CARRICK_INLINE void CARRICK_CONTEXT(rx_close)(CARRICK_INSTANCE *c) {
 #ifdef CARRICK_BLOCK
     struct carrick_rx *rx = &c->rx__;
     if (rx->open) {
-        (void)CARRICK_CONTEXT(rx_pass)(c->slot__, rx->base, rx->base + carrick_rx_held(rx), 1);
+        (void)CARRICK_CONTEXT(rx_pass)(c->slot__, rx->base, rx->base + carrick_rx_held(rx, rx->runs), 1);
         rx->ready = rx->count = 0;
         CARRICK_CONTEXT(rx_grow)(rx, CARRICK_RING, 0);
     }
