@@ -7,6 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import contests
 from measure import Contest, Row, better
 
 TREES = Path("target/against")
@@ -37,7 +38,7 @@ class Tree:
             os.chdir(left)
 
 
-def beside(make, tree):
+def beside(make, tree, label):
     """The rows of a contest that are ours, each followed by that of the other commit."""
     here, there = make(), tree.inside(make)
     before = {row.name: row for row in there.rows if row not in there.peers}
@@ -46,20 +47,24 @@ def beside(make, tree):
         if row in here.peers or row.name not in before:
             continue
         other = before[row.name]
-        rows += [row, Row(f"{row.name}, at {tree.commit}", row.unit, row.command, lambda other=other: tree.inside(other.sample), row.better)]
+        rows += [row, Row(f"{row.name}, at {label}", row.unit, row.command, lambda other=other: tree.inside(other.sample), row.better)]
     if not rows:
         raise RuntimeError("it has no rows that both commits have")
-    return Contest(here.title, f"at least {WANTED:g} times {tree.commit}", rows, [])
+    return Contest(here.title, f"at least {WANTED:g} times {label}", rows, [])
 
 
-def makers(made, commit):
+def makers(made, commit, same_programs):
     """What makes each of these contests with that commit as the only peer."""
     tree = Tree(commit)
-    return {name: lambda make=make: beside(make, tree) for name, make in made.items() if not name.endswith("-tail")}
+    label = tree.commit
+    if same_programs:
+        contests.programs = tree.folder / contests.programs
+        label += ", its programs"
+    return {name: lambda make=make: beside(make, tree, label) for name, make in made.items() if not name.endswith("-tail")}
 
 
-def commit_of(row):
-    """The commit of a row that is the other commit's."""
+def label_of(row):
+    """What a row is called that is the other commit's."""
     return row.name.rpartition(", at ")[2]
 
 

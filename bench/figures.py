@@ -16,8 +16,8 @@ from layers import Layers
 from measure import Aim, Contest, Row
 
 FOLDER = Path(__file__).parent / "figures"
-# Of contests with an older commit of the project.
-AGAINST = FOLDER / "against"
+# Of contests with an older commit of the project, each with its own programs and both with the older ones.
+AGAINST, SAME_PROGRAMS = FOLDER / "against", FOLDER / "same-programs"
 # What a measurement changes itself.
 WRITTEN = ("docs/benchmarks.md", "bench/figures")
 OF_ROW = ("name", "unit", "better", "command", "values", "failed")

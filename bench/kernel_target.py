@@ -26,7 +26,7 @@ FIGURES = re.compile(r"in ([\d.]+) s, ([\d.]+)/s, median ([\d.]+) us, 99 % ([\d.
 
 
 class Setting:
-    """What contests need of the rest: how `carrick` and `peer` are started, a wire, where what is built goes, and where a
+    """What contests need of the rest: how `carrick` and `peer` are started, where the program is, a wire, where what is built goes, and where a
     library is that programs get by LD_PRELOAD."""
 
     def __init__(self, carrick, program, peer, wire, built, preload):
@@ -35,7 +35,7 @@ class Setting:
     def ours(self, end, app, *options, connections=FEW + SPARE):
         buffers = [f"snd_buf={SMALL}", f"rcv_buf={SMALL}", f"rcv_max={SMALL}"] if connections > MANY else []
         sets = [word for value in (f"max_conns={connections}", *buffers) for word in ("--set", value)]
-        return [self.carrick(), "run", self.program, "--target", "xdp", *sets, "--port", DEVICE,
+        return [self.carrick(), "run", self.program(), "--target", "xdp", *sets, "--port", DEVICE,
                 "--addr", f"{(OURS, PEER)[end]}/24", "--app", app, *options]
 
     def joined(self, offloads):

@@ -47,7 +47,7 @@ def sent(setting, options):
 def row(setting, rate):
     options = ["--flow-rate", f"{rate}Mbps"]
     off = lambda: abs(sent(setting, options) / rate - 1) * 100
-    return Row(f"{rate} Mbit/s", "% off", f"{setting.program} --app http:DIR {' '.join(options)}", off, "less")
+    return Row(f"{rate} Mbit/s", "% off", f"{setting.program()} --app http:DIR {' '.join(options)}", off, "less")
 
 
 def deviation(setting):

@@ -142,18 +142,21 @@ def introduction(contests, usual):
             f"The newest figures are of {newest}.")
 
 
-def beside_older(contests):
-    """Tables of this project beside itself, one for each older commit."""
+def beside_older(older):
+    """Tables of this project beside itself, one for each older commit and way to compare."""
     rows = collections.defaultdict(list)
-    for contest in contests.values():
+    for contest in (contest for contests in older for contest in contests.values()):
         for now, before, times in against.pairs(contest):
             measured_at = f"{contest.origin.date}, {contest.origin.commit}"
             values = (f"{figure(row.median)} {row.unit}" for row in (now, before))
             if times:
-                rows[against.commit_of(before)].append([f"{contest.title}: {now.name}", *values, f"{times:.2f}x", measured_at])
-    for commit, found in sorted(rows.items()):
-        yield from ("", f"## Beside {commit}", "", f"Both on one machine, run alternately. `bench/run --against {commit}` measures it again.",
-                    "", *rows_of(["what", "now", f"at {commit}", "ratio", "measured"], *found))
+                rows[against.label_of(before)].append([f"{contest.title}: {now.name}", *values, f"{times:.2f}x", measured_at])
+    for label, found in sorted(rows.items()):
+        commit, _, same = label.partition(",")
+        programs = f"Both run the programs of {commit}" if same else "Each runs its own programs, which do more in the newer one"
+        yield from ("", f"## Beside {label}", "",
+                    f"{programs}; on one machine, alternately. `bench/run --against {commit}{' --same-programs' if same else ''}` measures it again.",
+                    "", *rows_of(["what", "now", "then", "ratio", "measured"], *found))
 
 
 def page(contests, names, older):

@@ -62,7 +62,7 @@ def made_page(origins):
             contest.origin = origins.get(name, FIRST)
             figures.keep(name, contest, Path(folder))
         names = [*contests(), "none of it yet"]
-        return report.page(figures.kept(names, Path(folder)), names, {})
+        return report.page(figures.kept(names, Path(folder)), names, [])
 
 
 def aimed_now():
@@ -98,11 +98,11 @@ pair = [row("ours", "requests/s", "more", 90), row("ours, at ccccccc", "requests
 pair += [row("time", "us", "less", 2), row("time, at ccccccc", "us", "less", 3), row("gone", "us", "less", 2), row("gone, at ccccccc", "us", "less")]
 older = figures.stamp(Contest("Requests", "none", pair, []))
 older.origin = FIRST
-compared(report.page({"aimed": aimed_now()}, ["aimed"], {"aimed": older}), (
+compared(report.page({"aimed": aimed_now()}, ["aimed"], [{"aimed": older}]), (
     "## Beside ccccccc\n", "| Requests: ours | 90.0 requests/s | 100.0 requests/s | 0.90x | 2026-01-01, aaaaaaa |\n",
     "| Requests: time | 2 us | 3 us | 1.50x | 2026-01-01, aaaaaaa |\n"), ("gone",))
 # The page in the documentation is that of the figures in the repository.
-assert Path("docs/benchmarks.md").read_text() == report.page(figures.kept(ALL), ALL, figures.kept(ALL, figures.AGAINST)), "it differs from bench/figures: bench/run --page"
+assert Path("docs/benchmarks.md").read_text() == report.page(figures.kept(ALL), ALL, [figures.kept(ALL, folder) for folder in (figures.AGAINST, figures.SAME_PROGRAMS)]), "it differs from bench/figures: bench/run --page"
 assert {file.stem for file in figures.FOLDER.rglob("*.json")} <= set(ALL), "figures of a contest that is not there"
 
 # A circuit in a frame of four pins, and its cells as both versions of Yosys print them.
