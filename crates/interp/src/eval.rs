@@ -9,12 +9,20 @@ use crate::rand;
 use crate::wnd;
 
 impl Machine {
-    /// A scalar; `fp` is where the frame lies.
+    /// A scalar; `fp` is where the frame lies. Most expressions are leaves: where they are wanted, no function is called,
+    /// which would save all registers first.
+    #[inline(always)]
     pub(crate) fn eval(&self, ex: &Ex, fp: usize) -> u64 {
         match ex {
             Ex::Lit(n) => *n,
             Ex::Cell(cell) => self.mem[fp + *cell as usize],
             Ex::Deref(cell, offset) => self.mem[self.mem[fp + *cell as usize] as usize + *offset as usize],
+            _ => self.eval_node(ex, fp),
+        }
+    }
+
+    fn eval_node(&self, ex: &Ex, fp: usize) -> u64 {
+        match ex {
             Ex::Load(place) => self.resolve(place, fp).map_or(0, |at| self.mem[at]),
             Ex::Add(mask, ab) => self.eval(&ab.0, fp).wrapping_add(self.eval(&ab.1, fp)) & mask,
             Ex::Sub(mask, ab) => self.eval(&ab.0, fp).wrapping_sub(self.eval(&ab.1, fp)) & mask,
