@@ -55,6 +55,8 @@ def beside(make, tree, label):
 
 def makers(made, commit, same_programs):
     """What makes each of these contests with that commit as the only peer."""
+    if contests.TARGET.is_absolute():
+        raise RuntimeError("both commits would build in CARGO_TARGET_DIR: unset it")
     tree = Tree(commit)
     label = tree.commit
     if same_programs:

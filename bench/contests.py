@@ -201,6 +201,7 @@ def simulated_row(name, command, packets):
 
 def simulator():
     build("make", "-s", "-C", "bench/ns3", f"OUT={NS3.resolve()}")
+
     def row(name, octets, *engine):
         command = [carrick(), "sim", program(), "--bytes", octets, "--rate", "1Gbps", "--delay", "10ms", "--queue", "1000",
                    "--format", "json", *engine]

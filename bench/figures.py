@@ -114,3 +114,8 @@ def kept(names, folder=FOLDER):
     """The contests with these names that have figures."""
     files = {name: folder / f"{name}.json" for name in names}
     return {name: of_data(json.loads(file.read_text())) for name, file in files.items() if file.exists()}
+
+
+def older(names):
+    """The contests with these names that have figures beside an older commit, for each way to compare."""
+    return [kept(names, folder) for folder in (AGAINST, SAME_PROGRAMS)]

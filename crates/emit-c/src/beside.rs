@@ -39,10 +39,9 @@ impl<'p> Emitter<'p> {
 
     /// Whether an instance of a context has windows of a kind with all their runs.
     pub(crate) fn has_inside(&self, window: &Ty) -> bool {
-        let inside = |ctx: &&ContextDef| {
+        self.p.contexts.iter().any(|ctx| {
             ctx.fields.iter().any(|field| field.ty == *window && self.runs_beside(ctx, field).is_none())
-        };
-        self.p.contexts.iter().find(inside).is_some()
+        })
     }
 
     /// What a value takes at least.
@@ -316,23 +315,18 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// Before an element is put into a list, or the list is set: its instance has memory for it.
-    pub(crate) fn take_beside(&mut self, stmt: &Stmt, list: &Place) {
-        let Some((ctx, field)) = self.field_of_context(list) else { return };
-        if self.is_list_beside(ctx, field) {
-            let at = self.address(list.root);
-            self.line(stmt, format!("{}_take_beside(core, {at});", self.names.own(&ctx.name)));
-        }
-    }
-
-    /// Before a window gets a run, which may be its second.
-    pub(crate) fn take_runs_beside(&mut self, stmt: &Stmt, wnd: &Place) {
-        let (Some((window, ..)), Some((ctx, _))) = (self.window_beside(wnd), self.field_of_context(wnd))
-        else {
+    /// Before a list gets an element or is set, or a window gets a run that may be its second: its instance has memory for it.
+    pub(crate) fn take_beside(&mut self, stmt: &Stmt, place: &Place) {
+        let Some((ctx, field)) = self.field_of_context(place) else { return };
+        let second = if self.runs_beside(ctx, field).is_some() {
+            format!("if ({}.wnd.count)\n    ", self.place(place).text)
+        } else if self.is_list_beside(ctx, field) {
+            String::new()
+        } else {
             return;
         };
-        let (own, at) = (self.names.own(&ctx.name), self.address(wnd.root));
-        self.line(stmt, format!("if ({window}.count)\n    {own}_take_beside(core, {at});"));
+        let (own, at) = (self.names.own(&ctx.name), self.address(place.root));
+        self.line(stmt, format!("{second}{own}_take_beside(core, {at});"));
     }
 }
 

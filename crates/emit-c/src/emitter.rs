@@ -159,7 +159,7 @@ pub trait Dialect {
     /// What stands in functions on scheduling blocks.
     fn blocks(&self) -> Blocks;
 
-    /// Whether lists lie beside the instances that they belong to.
+    /// Whether lists, and runs of windows, lie beside the instances that they belong to.
     fn keeps_beside(&self) -> bool {
         false
     }

@@ -273,7 +273,7 @@ impl<'p> Emitter<'p> {
                 format!("{};", self.window_call(wnd, "reset", &[self.value(at)]))
             }
             StmtKind::WndSet { dest, wnd, value, from, to } => {
-                self.take_runs_beside(stmt, wnd);
+                self.take_beside(stmt, wnd);
                 let args = [self.value(from), self.value(to)];
                 let call = self.window_call(wnd, if *value { "set" } else { "unset" }, &args);
                 match dest {

@@ -12,12 +12,14 @@ impl Emitter<'_> {
     /// A call of the function for this kind of window, with the arguments after its own.
     pub(crate) fn window_call(&self, wnd: &Place, name: &str, args: &[String]) -> String {
         let Ty::Wnd { size, runs } = &wnd.ty else { return String::new() };
-        if let Some((window, at, max)) = self.window_beside(wnd) {
-            return runs_call(name, (&window, &at), (*size, max), args);
-        }
-        let at = self.place(wnd).text;
         let sized = if is_sized(name, runs.is_some()) { format!(", {size}u") } else { String::new() };
         let args: String = args.iter().map(|arg| format!(", {arg}")).collect();
+        if let Some((window, at, max)) = self.window_beside(wnd) {
+            let at = if name == "reset" { String::new() } else { format!(", {at}") };
+            let bound = if is_bounded(name) { format!(", {max}u") } else { String::new() };
+            return format!("carrick_wnd_{name}(&{window}{at}{sized}{bound}{args})");
+        }
+        let at = self.place(wnd).text;
         format!("{}_{name}(&{at}{sized}{args})", self.names.window(*size, *runs))
     }
 
@@ -93,15 +95,6 @@ impl Emitter<'_> {
         }
         found
     }
-}
-
-/// A call of the runtime's function for a window whose runs are elsewhere.
-fn runs_call(name: &str, (window, runs): (&str, &str), (size, max): (u64, u32), args: &[String]) -> String {
-    let runs = if name == "reset" { String::new() } else { format!(", {runs}") };
-    let sized = if is_sized(name, true) { format!(", {size}u") } else { String::new() };
-    let bound = if is_bounded(name) { format!(", {max}u") } else { String::new() };
-    let args: String = args.iter().map(|arg| format!(", {arg}")).collect();
-    format!("carrick_wnd_{name}(&{window}{runs}{sized}{bound}{args})")
 }
 
 /// Whether an operation on runs has to be told how many there may be.
