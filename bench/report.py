@@ -137,7 +137,8 @@ def introduction(contests, usual):
     newest = max(contest.origin.date for contest in contests.values())
     return ("Written by `make bench`; do not edit. Each figure is the median of some runs; programs run alternately. The spread is the "
             "smallest and the largest figure. `bench/run --only NAME` measures one contest again and replaces its figures "
-            "(`bench/figures/NAME.json`) and its section.", "",
+            "(`bench/figures/NAME.json`) and its section. What is ours polls \"by default\" for up to 64 us before it sleeps, where that has "
+            "helped; a peer that is \"blocking\" sleeps at once; what is \"spinning\" never sleeps.", "",
             f"Measured {measured(*usual)}, unless a section states otherwise; the load average was at most {max(loads)} when a contest ended. "
             f"The newest figures are of {newest}.")
 

@@ -39,7 +39,8 @@ def echo(setting, host):
     rows = []
     for spin in (True, False):
         how = "spinning" if spin else "blocking"
-        rows += [kernel_target.ours_row(one, ECHOED, spin, f"{name}, {how}") for name, one in settings(setting, host)]
+        waits = kernel_target.ours_waits(spin)
+        rows += [kernel_target.ours_row(one, ECHOED, spin, f"{name}, {waits}") for name, one in settings(setting, host)]
         rows.append(kernel_target.linux_row(setting, ECHOED, spin, f"Linux UDP, {how}", kernel_target.udp_ways))
     title = f"In user space and in the kernel, over veth, {ECHOED} bytes there and back, median"
     return Contest(title, "none; the ratio is information", rows, [row for row in rows if row.name.startswith("Linux")])

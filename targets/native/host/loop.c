@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "host/pause.h"
 #include "host/stack.h"
 
 #define LOOP_STACKS       8u
@@ -212,6 +213,7 @@ int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
      * call. */
     enum { TURNS_BETWEEN_LOOKS = 64 };
     uint32_t turns = 0;
+    struct pause pause = {0};
     if (count == 0 || count > LOOP_STACKS)
         return 1;
     for (;;) {
@@ -221,11 +223,14 @@ int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
         const struct carrick_stack *stopped = loop_stopped(stacks, count);
         if (stopped)
             return loop_end(stacks, count, stopped->code);
-        if (awake && ++turns % TURNS_BETWEEN_LOOKS != 0)
+        if (awake)
+            pause_ends(&pause);
+        bool sleeps = !awake && pause_sleeps(&pause, stacks[0]->host.now);
+        if (!sleeps && ++turns % TURNS_BETWEEN_LOOKS != 0)
             continue;
         for (uint32_t s = 0; s < count; s++)
             loop_warn(stacks[s]);
-        if (!loop_wait(stacks, count, awake ? 0 : loop_timeout(stacks, count)))
+        if (!loop_wait(stacks, count, sleeps ? loop_timeout(stacks, count) : 0))
             return loop_end(stacks, count, 1);
     }
 }

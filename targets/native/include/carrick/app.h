@@ -30,8 +30,9 @@ struct carrick_stack_config {
     uint64_t seed;     /* of all random numbers; take it from getrandom() unless a run must be repeatable */
     uint32_t requests; /* most open requests, a power of two; 0: four for each connection */
     const char *const
-        *settings;   /* "name=value" for the program's parameters, e.g. "rto_min=200ms"; ends with NULL; NULL: none */
-    bool spin;       /* never wait in the kernel: for measuring */
+        *settings; /* "name=value" for the program's parameters, e.g. "rto_min=200ms"; ends with NULL; NULL: none */
+    bool spin; /* never wait in the kernel: for measuring. Else the loop polls for 64 us before it waits, where that has
+                  helped */
     FILE *records;   /* receives a record of each event (carrick/records.h); the caller closes it; NULL: none */
     uint32_t number; /* of the stack there */
 };
