@@ -11,6 +11,8 @@
 #include "carrick/base.h"
 
 #define CARRICK_INLINE static inline CARRICK_UNUSED
+/* A function that folds to little in each of its callers, which a compiler does not know before. */
+#define CARRICK_PART static inline __attribute__((always_inline, unused))
 /* A function that is verified once, independently of its callers. */
 #define CARRICK_GLOBAL_FN static inline CARRICK_UNUSED
 /* Returns 0 from a function that is verified by itself if this pointer is NULL. */
@@ -69,14 +71,14 @@ CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
     (EACH(0), EACH(16), EACH(32), EACH(48), EACH(64), EACH(80), EACH(96), EACH(112), EACH(128), EACH(144), EACH(160),  \
      EACH(176), EACH(192), EACH(208), EACH(224), EACH(240))
 
-CARRICK_INLINE void carrick_zero_pieces(void *object, size_t octets) {
+CARRICK_PART void carrick_zero_pieces(void *object, size_t octets) {
     uint8_t *to = (uint8_t *)object;
 #define CARRICK_PIECE(at) ((at) < octets ? memset(to + (at), 0, octets - (at) < 16 ? octets - (at) : 16) : NULL)
     (void)CARRICK_PIECES(CARRICK_PIECE);
 #undef CARRICK_PIECE
 }
 
-CARRICK_INLINE void carrick_copy_pieces(void *object, const void *other, size_t octets) {
+CARRICK_PART void carrick_copy_pieces(void *object, const void *other, size_t octets) {
     uint8_t *to = (uint8_t *)object;
     const uint8_t *from = (const uint8_t *)other;
 #define CARRICK_PIECE(at)                                                                                              \

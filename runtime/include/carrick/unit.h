@@ -72,6 +72,13 @@ static inline void carrick_rx_fill(struct carrick_rx *rx, struct carrick_pool *p
 /* Bytes [lo, hi) from base; false if that needs more runs than there are. */
 static inline bool carrick_rx_insert(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot,
                                      const uint8_t *from, uint32_t lo, uint32_t hi) {
+    if (lo <= rx->ready && rx->count == 0) { /* in order, as they mostly are */
+        if (hi <= rx->ready)
+            return true;
+        carrick_pool_write(pool, slot, rx->base + rx->ready, from + (rx->ready - lo), hi - rx->ready);
+        rx->ready = hi;
+        return true;
+    }
     struct carrick_rx_run *runs = carrick_pool_runs(pool, slot);
     if (lo <= rx->ready) {
         carrick_rx_fill(rx, pool, slot, from, lo, hi);
