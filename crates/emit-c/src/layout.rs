@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How finished lines lie: none longer than people read, and `CARRICK_UNUSED` only where something may be unused.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// The longest line, as in the runtime.
 const COLUMNS: usize = 120;
@@ -53,42 +54,33 @@ fn declared(declaration: &str) -> Option<&str> {
     names(before).last().filter(|_| !before.contains(','))
 }
 
-/// Takes the attribute from all that every build uses.
-pub fn mark_unused(lines: &mut [String]) {
-    let in_all = everywhere(lines);
-    let mut used_twice = BTreeSet::new();
-    let mut once = BTreeSet::new();
-    for (line, _) in
-        lines.iter().zip(&in_all).filter(|(line, everywhere)| **everywhere && !is_declaration(line))
-    {
-        for name in used(line) {
-            if !once.insert(name.to_owned()) {
-                used_twice.insert(name.to_owned());
+/// The lines, without the attribute on all that every build uses.
+pub fn mark_unused(lines: &[String]) -> Vec<Cow<'_, str>> {
+    let (mut once, mut used_twice) = (HashSet::new(), HashSet::new());
+    let mut in_all: Vec<Vec<&str>> = Vec::with_capacity(lines.len());
+    for (line, everywhere) in lines.iter().zip(everywhere(lines)) {
+        let names: Vec<&str> = if everywhere { used(line).collect() } else { Vec::new() };
+        if !is_declaration(line) {
+            used_twice.extend(names.iter().filter(|name| !once.insert(**name)));
+        }
+        in_all.push(names);
+    }
+    let marked = |at: usize| {
+        let line: &str = &lines[at];
+        if !line.contains(UNUSED) {
+            return Cow::Borrowed(line);
+        }
+        let end = at + 1 + lines[at + 1..].iter().take_while(|l| belongs(l, indent(line))).count();
+        let inside = |name: &str| in_all[at + 1..end].iter().flatten().any(|used| *used == name);
+        match (indent(line), line.trim_start().strip_prefix(UNUSED)) {
+            (0, _) => Cow::Owned(without_attributes(line, &used_twice, inside)),
+            (depth, Some(rest)) if !rest.contains(", ") && declared(rest).is_some_and(inside) => {
+                Cow::Owned(format!("{}{rest}", " ".repeat(depth)))
             }
+            _ => Cow::Borrowed(line),
         }
-    }
-    for at in 0..lines.len() {
-        if !lines[at].contains(UNUSED) {
-            continue;
-        }
-        let end = at + 1 + lines[at + 1..].iter().take_while(|l| belongs(l, indent(&lines[at]))).count();
-        let inside: BTreeSet<String> = lines[at + 1..end]
-            .iter()
-            .zip(&in_all[at + 1..end])
-            .filter(|(_, everywhere)| **everywhere)
-            .flat_map(|(line, _)| used(line).map(str::to_owned))
-            .collect();
-        let line = std::mem::take(&mut lines[at]);
-        lines[at] = match indent(&line) {
-            0 => without_attributes(&line, &used_twice, &inside),
-            _ => match line.trim_start().strip_prefix(UNUSED) {
-                Some(rest) if !rest.contains(", ") && declared(rest).is_some_and(|n| inside.contains(n)) => {
-                    format!("{}{rest}", " ".repeat(indent(&line)))
-                }
-                _ => line,
-            },
-        };
-    }
+    };
+    (0..lines.len()).map(marked).collect()
 }
 
 /// Whether a line is in the block of one that is indented so far, behind it.
@@ -105,7 +97,7 @@ fn is_declaration(line: &str) -> bool {
 }
 
 /// The head of a function, or its declaration: the attribute in front is the function's, others are of parameters.
-fn without_attributes(head: &str, functions: &BTreeSet<String>, inside: &BTreeSet<String>) -> String {
+fn without_attributes(head: &str, functions: &HashSet<&str>, inside: impl Fn(&str) -> bool) -> String {
     let (own, rest) = head.strip_prefix(UNUSED).map_or((false, head), |rest| (true, rest));
     let Some((before, parameters)) = rest.split_once('(') else { return head.to_owned() };
     let called = names(before).last().is_some_and(|name| functions.contains(name));
@@ -113,9 +105,7 @@ fn without_attributes(head: &str, functions: &BTreeSet<String>, inside: &BTreeSe
     let parameters: Vec<String> = parameters
         .split(", ")
         .map(|parameter| match parameter.strip_prefix(UNUSED) {
-            Some(bare)
-                if declared(bare.split(')').next().unwrap_or(bare)).is_some_and(|n| inside.contains(n)) =>
-            {
+            Some(bare) if declared(bare.split(')').next().unwrap_or(bare)).is_some_and(&inside) => {
                 bare.to_owned()
             }
             _ => parameter.to_owned(),
@@ -206,9 +196,8 @@ mod tests {
     use super::*;
 
     fn marked(text: &str) -> String {
-        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        mark_unused(&mut lines);
-        lines.join("\n")
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        mark_unused(&lines).join("\n")
     }
 
     #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Statements on lists.
 
-use carrick_ir::{self as ir, Expr, ExprKind, Order, Place, Stmt, StmtKind, Ty, walk};
+use carrick_ir::{self as ir, Expr, ExprKind, Order, Place, Proj, Stmt, StmtKind, Ty, walk};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -120,7 +120,9 @@ impl Emitter<'_> {
         for function in functions {
             let around = self.function.replace(function);
             walk::all(&function.body, &mut |e| {
-                found |= matches!(&e.kind, ExprKind::Load(place) if self.place(place).reads(list));
+                let ExprKind::Load(place) = &e.kind else { return };
+                let of_a_list = place.path.iter().any(|part| matches!(part, Proj::Elem(_)));
+                found |= of_a_list && self.place(place).reads(list);
             });
             self.function = around;
         }

@@ -132,11 +132,10 @@ impl Writer {
     }
 
     /// The text of the file.
-    pub fn finish(mut self) -> String {
-        mark_unused(&mut self.lines);
+    pub fn finish(self) -> String {
         let mut own = self.own.iter().peekable();
         let mut all: Vec<String> = Vec::with_capacity(self.lines.len());
-        for (at, line) in self.lines.iter().enumerate() {
+        for (at, line) in mark_unused(&self.lines).iter().enumerate() {
             if own.next_if_eq(&&at).is_some() {
                 all.push(directive(all.len() as u32 + 2, &self.own_name));
                 continue;
