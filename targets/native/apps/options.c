@@ -277,7 +277,7 @@ void carrick_options_help(const struct carrick_options *options, const char *exe
            "  --user UID        user once the devices are open (default: the same user, without capabilities)\n"
            "  --requests N      largest number of open requests (default: four for each connection)\n"
            "  --spin            poll the device, and never sleep (default: sleep after 64 us of polling without work,\n"
-           "                    and at once where polling did not help)\n\n"
+           "                    and at once where polling did not help, or with a real-time priority)\n\n"
            "Exit codes: 0 ok, 1 failed, 2 usage, 3 a device or a privilege is missing.\n");
     if (options->program->param_count)
         printf("\nParameters, their defaults and ranges:\n");

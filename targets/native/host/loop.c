@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -62,6 +63,8 @@ static bool stack_setup(struct carrick_stack *stack, const struct carrick_stack_
     stack->rng = carrick_pcg_make(config->seed, 103);
     stack->next_port = carrick_pcg_next(&stack->rng);
     stack->spin = config->spin;
+    int policy = sched_getscheduler(0);
+    stack->first = policy == SCHED_FIFO || policy == SCHED_RR;
     struct carrick_host_config host = {.program = config->program,
                                        .ports = config->ports,
                                        .port_count = stack_ports(config),
@@ -216,6 +219,7 @@ int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
     struct pause pause = {0};
     if (count == 0 || count > LOOP_STACKS)
         return 1;
+    bool first = stacks[0]->first;
     for (;;) {
         bool awake = false;
         for (uint32_t s = 0; s < count; s++)
@@ -225,7 +229,7 @@ int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
             return loop_end(stacks, count, stopped->code);
         if (awake)
             pause_ends(&pause);
-        bool sleeps = !awake && pause_sleeps(&pause, stacks[0]->host.now);
+        bool sleeps = !awake && (first || pause_sleeps(&pause, stacks[0]->host.now));
         if (!sleeps && ++turns % TURNS_BETWEEN_LOOKS != 0)
             continue;
         for (uint32_t s = 0; s < count; s++)

@@ -18,6 +18,8 @@ struct carrick_stack {
     uint32_t owner;    /* of requests that begin now */
     uint32_t last;     /* the slot of the request that began last */
     bool spin, stopped, warned;
+    bool first; /* it runs before all others on its processor: they would wait for it while it polls, and Linux stops it
+                   for 50 ms of each second (sched_rt_runtime_us) */
     uint64_t warn_at;      /* when to look again whether to warn */
     bool awake;            /* in a turn or a callback of a descriptor, which has read the clock */
     uint64_t linger_until; /* once stopped, run on until then, or until no timer runs */

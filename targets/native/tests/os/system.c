@@ -4,6 +4,7 @@
 #include "tests/os/kernel.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,12 @@ ssize_t os_getrandom(void *octets, size_t len, unsigned flags) {
     for (size_t i = 0; i < len; i++)
         ((uint8_t *)octets)[i] = (uint8_t)os_random(256);
     return (ssize_t)len;
+}
+
+/* Some hosts run before all other processes. */
+int os_sched_getscheduler(pid_t pid) {
+    os_enter("sched_getscheduler", pid);
+    return os_random(4) ? SCHED_OTHER : SCHED_FIFO;
 }
 
 int os_unlink(const char *path) {
