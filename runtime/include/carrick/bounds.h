@@ -11,8 +11,13 @@
 #include "carrick/base.h"
 
 #define CARRICK_INLINE static inline CARRICK_UNUSED
-/* A function that folds to little in each of its callers, which a compiler does not know before. */
+/* A function that folds to little in each of its callers, which a compiler does not know before. Without optimisation
+ * nothing folds, and compilers would warn of what is never done. */
+#ifdef __OPTIMIZE__
 #define CARRICK_PART static inline __attribute__((always_inline, unused))
+#else
+#define CARRICK_PART CARRICK_INLINE
+#endif
 /* A function that is verified once, independently of its callers. */
 #define CARRICK_GLOBAL_FN static inline CARRICK_UNUSED
 /* Returns 0 from a function that is verified by itself if this pointer is NULL. */
