@@ -78,7 +78,8 @@ class Soak:
         whole = sum(line.startswith("hold ok") for line in caller.lines)
         self.transfers["hold"] += whole
         if whole != CONNECTIONS - 2:
-            self.wrong(f"{whole} of {CONNECTIONS - 2} connections at once were whole: {caller.lines[-3:]}")
+            others = [line for line in caller.lines if not line.startswith("hold ok")]
+            self.wrong(f"{whole} of {CONNECTIONS - 2} connections at once were whole: {others}")
 
     # What happens meanwhile.
 
