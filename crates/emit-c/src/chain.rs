@@ -9,11 +9,10 @@ use crate::names::{leaves, safe};
 impl Emitter<'_> {
     pub(crate) fn chains(&mut self) {
         let core = self.core_param();
-        self.w.line(format!(
-            "CARRICK_UNUSED static void {}({core}, struct {} *raised, uint32_t count);",
-            self.names.own("run_raised"),
-            self.names.own("raised")
-        ));
+        let (run, entry) = (self.names.own("run_raised"), self.names.own("raised"));
+        let most_raised = self.most_raised();
+        let count = if most_raised > 1 { ", uint32_t count" } else { "" };
+        self.w.line(format!("CARRICK_UNUSED static void {run}({core}, struct {entry} *raised{count});"));
         self.w.blank();
         for scratchpad in &self.p.scratchpads {
             self.initial(&scratchpad.name, &scratchpad.fields);
@@ -24,8 +23,13 @@ impl Emitter<'_> {
                 self.run_function(index, chain);
             }
         }
-        self.run_events("run_raised", EventKind::Flow);
-        self.run_events("run_parsed", EventKind::Net);
+        self.run_events("run_raised", EventKind::Flow, most_raised);
+        self.run_events("run_parsed", EventKind::Net, self.p.max_parsed);
+    }
+
+    /// How many events a chain raises at most.
+    fn most_raised(&self) -> u32 {
+        self.p.chains.iter().flatten().map(|chain| chain.max_raised).max().unwrap_or(0)
     }
 
     /// C for the context of an event's chain, by the event's flow id.
@@ -123,35 +127,39 @@ impl Emitter<'_> {
             self.chain_leaves_beside(&self.p.contexts[shared.context.index()], &at, &format!("if ({at})"));
         }
         if chain.max_raised > 0 {
-            let run = self.names.own("run_raised");
-            self.w.line(format!("if (chain->raised_count)\n    {run}(core, raised, chain->raised_count);"));
+            let (run, count) = (self.names.own("run_raised"), given_count(self.most_raised()));
+            self.w.line(format!("if (chain->raised_count)\n    {run}(core, raised{count});"));
         }
         self.w.end();
     }
 
-    /// Runs what was raised, in order: net events by a parser, flow events by a chain.
-    fn run_events(&mut self, name: &str, kind: EventKind) {
+    /// Runs what was raised, in order: net events by a parser, flow events by a chain. Where `most` is one it is there.
+    fn run_events(&mut self, name: &str, kind: EventKind, most: u32) {
+        let count = if most > 1 { ", CARRICK_UNUSED uint32_t count" } else { "" };
         self.open_on_core(
             "CARRICK_UNUSED static void ",
             name,
-            &format!(
-                ", CARRICK_UNUSED struct {} *raised, CARRICK_UNUSED uint32_t count",
-                self.names.own("raised")
-            ),
+            &format!(", CARRICK_UNUSED struct {} *raised{count}", self.names.own("raised")),
         );
-        self.w.open("for (uint32_t i = 0; i < count; i++) {");
-        self.w.open("switch (raised[i].kind) {");
+        let mut it = "raised->";
+        if most > 1 {
+            self.w.open("for (uint32_t i = 0; i < count; i++) {");
+            it = "raised[i].";
+        }
+        self.w.open(format!("switch ({it}kind) {{"));
         for (index, event) in self.p.events.iter().enumerate().filter(|(_, e)| e.kind == kind) {
             if self.p.chains[index].is_none() {
                 continue;
             }
-            let member = format!("raised[i].event.{}_", event.name);
+            let member = format!("{it}event.{}_", event.name);
             self.w.open(format!("case {index}:"));
             self.run_event(index, &member);
             self.w.close_case("break;");
         }
         self.w.close_switch();
-        self.w.close("}");
+        if most > 1 {
+            self.w.close("}");
+        }
         self.w.end();
     }
 
@@ -263,7 +271,9 @@ impl Emitter<'_> {
         if self.events_wait() {
             self.raised_wait();
         } else {
-            self.w.line(format!("{}(core, raised, chain->raised_count);", self.names.own("run_parsed")));
+            let (run, count) = (self.names.own("run_parsed"), given_count(self.p.max_parsed));
+            let raised = if in_network { "if (chain->raised_count)\n    " } else { "" };
+            self.w.line(format!("{raised}{run}(core, raised{count});"));
             if in_network {
                 self.w.line("core->looked_at = NULL;");
                 self.w.line("carrick_store_pass(&core->store, core->counters);");
@@ -320,6 +330,7 @@ impl Emitter<'_> {
             self.w.close("}");
         }
         self.w.close_switch();
+        self.memory_keep();
         self.w.end_with("return 0;");
     }
 
@@ -447,4 +458,9 @@ impl Emitter<'_> {
         self.w.line("break;");
         self.w.close("}");
     }
+}
+
+/// How many events were raised, as an argument; none where at most one is.
+fn given_count(most: u32) -> &'static str {
+    if most > 1 { ", chain->raised_count" } else { "" }
 }

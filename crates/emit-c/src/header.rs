@@ -157,7 +157,7 @@ impl Emitter<'_> {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let refuse = self.names.own("refuse");
         self.w.line("/* Reads a packet; false if it is too short, its checksum is wrong or its options are malformed. */");
-        let kind = if self.is_read_apart(bp) { "CARRICK_GLOBAL_FN int" } else { "CARRICK_INLINE bool" };
+        let kind = if self.is_read_apart(bp) { "CARRICK_READER int" } else { "CARRICK_INLINE bool" };
         self.w.open(format!(
             "{kind} {name}_extract(struct {} *core, struct {} *packet, struct {ty} *h) {{",
             self.names.own("core"),

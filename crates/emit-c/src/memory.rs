@@ -42,11 +42,16 @@ impl Emitter<'_> {
     }
 
     /// Where a request comes, with its `addr_t` field at `addr`.
-    pub(crate) fn memory_note(&mut self, addr: &str) {
+    pub(crate) fn memory_take(&mut self, addr: &str) {
         if self.has_addresses() {
-            self.w.line(format!(
-                "carrick_memory_note(&core->memory, {addr}, request->writable, core->completions.open);"
-            ));
+            self.w.line(format!("carrick_memory_take(&core->memory, {addr}, request->writable);"));
+        }
+    }
+
+    /// Where a request was handled.
+    pub(crate) fn memory_keep(&mut self) {
+        if self.has_addresses() {
+            self.w.line("carrick_memory_keep(&core->memory, core->completions.open);");
         }
     }
 

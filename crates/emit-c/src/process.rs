@@ -87,7 +87,7 @@ impl Dialect for Process {
     fn request_data(&self, e: &mut Emitter<'_>, place: &str) {
         e.w.line(format!("{place} = request->data;"));
         e.w.line(format!("{place}.token = request->token;"));
-        e.memory_note(place);
+        e.memory_take(place);
     }
 
     fn parsed(&self) -> [&'static str; 2] {

@@ -32,8 +32,12 @@ impl<'p> Emitter<'p> {
             })
             .collect();
         let all = params.into_iter().map(|p| format!(", {p}")).collect::<String>();
+        // What GCC leaves out of `rx` costs a packet its registers, and the event that it raises its way through memory.
+        let is_parser = std::ptr::eq(function, &self.p.functions[self.p.parser.index()]);
+        let kind =
+            if is_parser && self.p.max_parsed <= 1 { "CARRICK_PART" } else { "CARRICK_UNUSED static inline" };
         self.w.open(format!(
-            "CARRICK_UNUSED static inline {} fn_{}(CARRICK_UNUSED struct {} *core, CARRICK_UNUSED struct {} *chain{all}) {{",
+            "{kind} {} fn_{}(CARRICK_UNUSED struct {} *core, CARRICK_UNUSED struct {} *chain{all}) {{",
             self.names.ctype(&function.ret),
             function.name,
             self.names.own("core"),

@@ -15,6 +15,8 @@
 #define CARRICK_UNLIKELY(x) __builtin_expect(!!(x), 0)
 /* Part of the runtime or of generated code that a program may not use. */
 #define CARRICK_UNUSED __attribute__((unused))
+/* A function that is seldom called: as a part of its callers it would only take their registers. */
+#define CARRICK_APART __attribute__((noinline, unused)) static
 #ifndef CARRICK_CONSTANTS
 #define CARRICK_CONSTANTS /* what a constant array has more, where a target keeps them in a place of their own */
 #endif

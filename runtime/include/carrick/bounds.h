@@ -11,15 +11,17 @@
 #include "carrick/base.h"
 
 #define CARRICK_INLINE static inline CARRICK_UNUSED
-/* A function that folds to little in each of its callers, which a compiler does not know before. Without optimisation
- * nothing folds, and compilers would warn of what is never done. */
+/* A function that becomes less as a part of its caller, by more than a compiler's estimate says. Without optimisation
+ * it does not, and compilers would warn of what is never done. */
 #ifdef __OPTIMIZE__
 #define CARRICK_PART static inline __attribute__((always_inline, unused))
 #else
 #define CARRICK_PART CARRICK_INLINE
 #endif
-/* A function that is verified once, independently of its callers. */
+/* A function that is verified once, independently of its callers; and such a function that reads packets, mostly for
+ * one caller. */
 #define CARRICK_GLOBAL_FN static inline CARRICK_UNUSED
+#define CARRICK_READER    CARRICK_PART
 /* Returns 0 from a function that is verified by itself if this pointer is NULL. */
 #define CARRICK_GIVEN(pointer) ((void)(pointer))
 

@@ -65,18 +65,24 @@ static inline uint32_t *carrick_pool_entry(const struct carrick_pool *pool, uint
     return &pool->tables[slot * (pool->turn + 1) + (number & pool->turn)];
 }
 
-/* Where an byte of a unit is, in a block that is taken if there is none yet; *len is cut to what follows there. */
+/* Where the `len` bytes of a unit from `offset` on are; NULL if they are not all in one block that the unit has. */
+static inline uint8_t *carrick_pool_whole(const struct carrick_pool *pool, uint64_t slot, uint64_t offset,
+                                          uint64_t len) {
+    uint64_t block = *carrick_pool_entry(pool, slot, offset >> pool->shift), at = offset & pool->mask;
+    return block && len <= pool->mask + 1 - at ? pool->octets + ((block - 1) << pool->shift) + at : NULL;
+}
+
+/* Where a byte of a unit is, in a block that is taken if there is none yet; *len is cut to what follows there. */
 static inline uint8_t *carrick_pool_at(struct carrick_pool *pool, uint64_t slot, uint64_t offset, uint64_t *len) {
     uint32_t *block = carrick_pool_entry(pool, slot, offset >> pool->shift);
     if (!*block)
         *block = pool->free_count ? pool->free[--pool->free_count] : ++pool->fresh;
-    uint64_t at = offset & pool->mask;
-    *len = carrick_min64(*len, pool->mask + 1 - at);
-    return pool->octets + ((uint64_t)(*block - 1) << pool->shift) + at;
+    *len = carrick_min64(*len, pool->mask + 1 - (offset & pool->mask));
+    return carrick_pool_whole(pool, slot, offset, *len);
 }
 
-static inline void carrick_pool_write(struct carrick_pool *pool, uint64_t slot, uint64_t offset, const uint8_t *from,
-                                      uint64_t len) {
+CARRICK_APART void carrick_pool_write_pieces(struct carrick_pool *pool, uint64_t slot, uint64_t offset,
+                                             const uint8_t *from, uint64_t len) {
     for (uint64_t done = 0, piece; done < len; done += piece) {
         piece = len - done;
         uint8_t *to = carrick_pool_at(pool, slot, offset + done, &piece);
@@ -84,13 +90,31 @@ static inline void carrick_pool_write(struct carrick_pool *pool, uint64_t slot, 
     }
 }
 
-static inline void carrick_pool_read(struct carrick_pool *pool, uint64_t slot, uint64_t offset, uint8_t *to,
-                                     uint64_t len) {
+static inline void carrick_pool_write(struct carrick_pool *pool, uint64_t slot, uint64_t offset, const uint8_t *from,
+                                      uint64_t len) {
+    uint8_t *to = carrick_pool_whole(pool, slot, offset, len);
+    if (to)
+        memcpy(to, from, len);
+    else
+        carrick_pool_write_pieces(pool, slot, offset, from, len);
+}
+
+CARRICK_APART void carrick_pool_read_pieces(struct carrick_pool *pool, uint64_t slot, uint64_t offset, uint8_t *to,
+                                            uint64_t len) {
     for (uint64_t done = 0, piece; done < len; done += piece) {
         piece = len - done;
         const uint8_t *from = carrick_pool_at(pool, slot, offset + done, &piece);
         memcpy(to + done, from, piece);
     }
+}
+
+static inline void carrick_pool_read(struct carrick_pool *pool, uint64_t slot, uint64_t offset, uint8_t *to,
+                                     uint64_t len) {
+    const uint8_t *from = carrick_pool_whole(pool, slot, offset, len);
+    if (from)
+        memcpy(to, from, len);
+    else
+        carrick_pool_read_pieces(pool, slot, offset, to, len);
 }
 
 /* Bytes [from, to) of a unit are over; `all`: it holds nothing behind them. */

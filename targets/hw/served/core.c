@@ -178,7 +178,7 @@ static struct carrick_core *init(void *memory, const struct carrick_config *conf
         broken("CARRICK_CORE_SOCKET: set by `carrick run`; there is no core without it");
     the_socket = atoi(given);
     struct carrick_core *core = memory;
-    core->memory = (struct carrick_memory){core->open, places(config) - 1};
+    core->memory = (struct carrick_memory){.open = core->open, .mask = places(config) - 1};
     core->trace = config->trace;
     core->trace_user = config->trace_user;
     const bool six = compiled_program.network == CARRICK_NETWORK_IPV6;
@@ -262,8 +262,10 @@ static int call(struct carrick_core *core, uint32_t call, const struct carrick_r
     const struct answer answer = answered(NULL, 0);
     records(core, &answer);
     /* The core took it, so no more requests are open than can be. */
-    if (answer.value == 0 && called.brings == ROOM)
-        carrick_memory_note(&core->memory, (struct carrick_addr){data->ptr, data->len, request->token}, true, 1);
+    if (answer.value == 0 && called.brings == ROOM) {
+        carrick_memory_take(&core->memory, (struct carrick_addr){data->ptr, data->len, request->token}, true);
+        carrick_memory_keep(&core->memory, 1);
+    }
     return (int)answer.value;
 }
 

@@ -83,13 +83,6 @@ void carrick_requests_end(struct carrick_requests *all, struct carrick_slot *slo
     all->free = (uint32_t)(slot - all->slots);
 }
 
-void carrick_requests_set(const struct carrick_requests *all, struct carrick_slot *slot, enum carrick_call_field field,
-                          uint64_t value) {
-    int place = all->calls[slot->kind].place[field];
-    if (place >= 0 && place < 16)
-        slot->request.args[place] = value;
-}
-
 bool carrick_requests_set_address(const struct carrick_requests *all, struct carrick_slot *slot,
                                   enum carrick_call_field field, struct carrick_ip6_address address) {
     int place = all->calls[slot->kind].place[field];

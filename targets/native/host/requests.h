@@ -115,8 +115,12 @@ struct carrick_slot *carrick_requests_find(struct carrick_requests *all, uint64_
 void carrick_requests_end(struct carrick_requests *all, struct carrick_slot *slot);
 
 /* Sets an argument, if the program's event has the field. */
-void carrick_requests_set(const struct carrick_requests *all, struct carrick_slot *slot, enum carrick_call_field field,
-                          uint64_t value);
+static inline void carrick_requests_set(const struct carrick_requests *all, struct carrick_slot *slot,
+                                        enum carrick_call_field field, uint64_t value) {
+    int place = all->calls[slot->kind].place[field];
+    if (place >= 0 && place < 16)
+        slot->request.args[place] = value;
+}
 
 /* The same of an address, which may be all 0. False: it is of the other version of the Internet Protocol. */
 bool carrick_requests_set_address(const struct carrick_requests *all, struct carrick_slot *slot,

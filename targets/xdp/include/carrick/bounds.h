@@ -12,6 +12,7 @@
 /* A function that the verifier looks at by itself, whoever calls it: it takes at most five arguments, and pointers to
  * it may be NULL. */
 #define CARRICK_GLOBAL_FN __attribute__((noinline))
+#define CARRICK_READER    CARRICK_GLOBAL_FN
 /* Returns 0 from such a function if this pointer is NULL. */
 #define CARRICK_GIVEN(pointer)                                                                                         \
     do {                                                                                                               \
