@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What is measured against what. Each function builds what it needs and returns a Contest."""
 
+import json
 import os
 import re
 import subprocess
@@ -273,24 +274,46 @@ def fat_tree():
     return Contest(title, "none; the ratio is information", [*rows, peer], [peer])
 
 
-def loopback_row(name, unit, key, better):
+def loopback_row(name, unit, better, sample):
+    """`sample` takes how a transfer begins, and the bytes of its messages where that is said."""
     bench = TARGET / f"bench-{name}"
+    begin = [str(bench / f"{name.replace('-', '_')}-bench"), "bulk"]
+    mib, *size = LOOPBACK[name]
+    value = lambda: sample([*begin, mib, *size])
     try:
         build(carrick(), "build", program(name), "--target", "native", "-o", str(bench))
     except subprocess.CalledProcessError as error:
-        return Row(name, unit, name, lambda error=error: fail(error), better)
-    command = [bench / f"{name.replace('-', '_')}-bench", "bulk", *LOOPBACK[name]]
-    return json_row(name, unit, command, key, better)
+        value = lambda error=error: fail(error)
+    return Row(name, unit, " ".join([*begin, mib, *size]), value, better)
 
 
 def protocols_octets():
-    rows = [loopback_row(name, "Gbit/s", "payload_gbps", "more") for name in LOOPBACK]
+    rows = [loopback_row(name, "Gbit/s", "more", lambda command: command_json(command)["payload_gbps"]) for name in LOOPBACK]
     return Contest("Each protocol, both ends in one process over the memory port, MTU 1500: payload", "none; the figures are information", rows, [])
 
 
 def protocols_packets():
-    rows = [loopback_row(name, "ns/packet", "ns_per_packet", "less") for name in LOOPBACK]
+    rows = [loopback_row(name, "ns/packet", "less", lambda command: command_json(command)["ns_per_packet"]) for name in LOOPBACK]
     return Contest("Each protocol, the same, time of a sender's packet with all that answers it", "none; the figures are information", rows, [])
+
+
+def instructions(command):
+    """Of a packet: what a longer transfer has more than a short one, so that its beginning does not count."""
+    begin, size = command[:2], command[3:]
+    (packets, taken), (more, all_taken) = (counted([*begin, mib, *size]) for mib in ("10", "50"))
+    return (all_taken - taken) / (more - packets)
+
+
+def counted(command):
+    """Packets and instructions of a transfer."""
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command],
+                          check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)["packets"], int(re.search(r"Collected : (\d+)", done.stderr)[1])
+
+
+def protocols_instructions():
+    rows = [loopback_row(name, "instructions", "less", instructions) for name in LOOPBACK]
+    return Contest("Each protocol, the same, instructions of such a packet as valgrind counts them", "none; the figures are information", rows, [])
 
 
 def through_a_node():
@@ -343,6 +366,7 @@ ALL = {
     "veth-ping-tail": veth_ping_tail,
     "protocols": protocols_octets,
     "protocols-packets": protocols_packets,
+    "protocols-instructions": protocols_instructions,
     "simulator": simulator,
     "in-ns3": in_ns3,
     "fat-tree": fat_tree,
