@@ -70,6 +70,7 @@ class Soak:
     def fill(self):
         """All the connections that there may be, but those that take a moment to go, and all their requests."""
         self.seed += 100
+        said = len(self.ours.lines)
         caller = self.world.talk(self.world.peer, "hold", OURS, PORT, self.seed, CONNECTIONS - 2, says="hold")
         caller.tell("")
         if not caller.ended():
@@ -79,7 +80,8 @@ class Soak:
         self.transfers["hold"] += whole
         if whole != CONNECTIONS - 2:
             others = [line for line in caller.lines if not line.startswith("hold ok")]
-            self.wrong(f"{whole} of {CONNECTIONS - 2} connections at once were whole: {others}")
+            self.wrong(f"{whole} of {CONNECTIONS - 2} connections at once were whole: {others}; "
+                       f"the server: {self.ours.lines[said:]}")
 
     # What happens meanwhile.
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A program that knows nothing of the stack beneath its sockets: it serves, or calls and compares what it gets by hash.
 
-    talk.py serve ADDRESS PORT               until it is killed
+    talk.py serve ADDRESS PORT               until it is killed; prints why connections ended early
     talk.py call ADDRESS PORT SEED THREADS TIMES   prints a line for each transfer: KIND ok OCTETS, or KIND and what was lost
     talk.py hold ADDRESS PORT SEED COUNT     opens so many, has all of them send, and reads none until a line comes
     talk.py survive ADDRESS PORT SEED COUNT  echoes on so many until a line comes; prints the longest wait of each (s)
@@ -70,8 +70,8 @@ def serve_one(s):
                 s.sendall(digest(all_of(s)).encode())
             elif kind == "rude":
                 rude(s, count, seed)
-        except (OSError, EOFError):
-            pass  # who has lost something says so at the other end
+        except (OSError, EOFError) as e:
+            print("ended by", repr(e), flush=True)  # who has lost something says so at the other end
 
 
 def serve(address, port):

@@ -32,7 +32,7 @@ struct carrick_stack_config {
     const char *const
         *settings; /* "name=value" for the program's parameters, e.g. "rto_min=200ms"; ends with NULL; NULL: none */
     bool spin; /* never wait in the kernel: for measuring. Else the loop polls for 64 us before it waits, where that has
-                  helped */
+                  helped, and not at all with a real-time priority, whose time Linux limits */
     FILE *records;   /* receives a record of each event (carrick/records.h); the caller closes it; NULL: none */
     uint32_t number; /* of the stack there */
 };
