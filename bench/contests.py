@@ -274,6 +274,11 @@ def fat_tree():
     return Contest(title, "none; the ratio is information", [*rows, peer], [peer])
 
 
+def loopback_rows(unit, better, sample):
+    """Of the protocols that there are: an older commit has fewer."""
+    return [loopback_row(name, unit, better, sample) for name in LOOPBACK if Path(program(name)).exists()]
+
+
 def loopback_row(name, unit, better, sample):
     """`sample` takes how a transfer begins, and the bytes of its messages where that is said."""
     bench = TARGET / f"bench-{name}"
@@ -288,12 +293,12 @@ def loopback_row(name, unit, better, sample):
 
 
 def protocols_octets():
-    rows = [loopback_row(name, "Gbit/s", "more", lambda command: command_json(command)["payload_gbps"]) for name in LOOPBACK]
+    rows = loopback_rows("Gbit/s", "more", lambda command: command_json(command)["payload_gbps"])
     return Contest("Each protocol, both ends in one process over the memory port, MTU 1500: payload", "none; the figures are information", rows, [])
 
 
 def protocols_packets():
-    rows = [loopback_row(name, "ns/packet", "less", lambda command: command_json(command)["ns_per_packet"]) for name in LOOPBACK]
+    rows = loopback_rows("ns/packet", "less", lambda command: command_json(command)["ns_per_packet"])
     return Contest("Each protocol, the same, time of a sender's packet with all that answers it", "none; the figures are information", rows, [])
 
 
@@ -312,7 +317,7 @@ def counted(command):
 
 
 def protocols_instructions():
-    rows = [loopback_row(name, "instructions", "less", instructions) for name in LOOPBACK]
+    rows = loopback_rows("instructions", "less", instructions)
     return Contest("Each protocol, the same, instructions of such a packet as valgrind counts them", "none; the figures are information", rows, [])
 
 

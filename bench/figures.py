@@ -15,7 +15,8 @@ from typing import NamedTuple
 from layers import Layers
 from measure import Aim, Contest, Row
 
-FOLDER = Path(__file__).parent / "figures"
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "bench/figures"
 # Of contests with an older commit of the project, each with its own programs and both with the older ones.
 AGAINST, SAME_PROGRAMS = FOLDER / "against", FOLDER / "same-programs"
 # What a measurement changes itself.
@@ -107,7 +108,8 @@ def text(data):
 def keep(name, contest, folder=FOLDER):
     """Replaces the figures of this contest."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(text(as_data(contest)))
+    # Wherever this tree is: commands and errors name what lies in it.
+    (folder / f"{name}.json").write_text(text(as_data(contest)).replace(f"{ROOT}/", ""))
 
 
 def kept(names, folder=FOLDER):

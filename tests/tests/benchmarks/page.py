@@ -38,7 +38,8 @@ FOUND = {"transport": 2, "device": 4, "application": 2, "host and libraries": 3,
 
 
 def row(name, unit, better, *values):
-    made = Row(name, unit, "command", None, better)
+    """What is kept of its command does not say where this tree is."""
+    made = Row(name, unit, f"{figures.ROOT}/command", None, better)
     made.values = list(values)
     return made
 
