@@ -268,15 +268,19 @@ def fat_tree():
     trace.write_text("".join(flows))
     peer = json_row("ns-3, TCP NewReno", "links/s", [NS3 / "ns3-fattree", TREE, TREE_OCTETS, "10Gbps", "1us"], "links_per_s")
     rows = [fat_tree_row(program(), ["--compiled"], trace), fat_tree_row(program(), [], trace)]
-    rows += [fat_tree_row(program(name), ["--compiled"], trace) for name in LOOPBACK if name not in ("tcp", "netblocks")]
     # netblocks is over links: switches have no address to go by.
+    rows += [fat_tree_row(program(name), ["--compiled"], trace) for name in there() if name not in ("tcp", "netblocks")]
     title = f"Simulated fat tree of {TREE_HOSTS} hosts, packets on links"
     return Contest(title, "none; the ratio is information", [*rows, peer], [peer])
 
 
+def there():
+    """The protocols that there are: an older commit has fewer."""
+    return [name for name in LOOPBACK if Path(program(name)).exists()]
+
+
 def loopback_rows(unit, better, sample):
-    """Of the protocols that there are: an older commit has fewer."""
-    return [loopback_row(name, unit, better, sample) for name in LOOPBACK if Path(program(name)).exists()]
+    return [loopback_row(name, unit, better, sample) for name in there()]
 
 
 def loopback_row(name, unit, better, sample):
