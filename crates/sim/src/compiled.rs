@@ -3,6 +3,7 @@
 //!
 //! The structs mirror runtime/include/carrick/program.h.
 
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::c_void;
 use std::path::Path;
 use std::ptr::{self, NonNull};
@@ -12,9 +13,6 @@ use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
 use carrick_ir::{Loc, NetLayer, Program, uses};
 use libloading::{Library, Symbol};
 use rustc_hash::FxHashMap as HashMap;
-#[cfg(target_os = "linux")]
-use rustix::mm::{Advice, madvise};
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 use crate::ip;
@@ -159,8 +157,8 @@ struct Buffer {
 pub struct Compiled {
     program: Rc<CompiledProgram>,
     core: *mut c_void,
-    /// the core's
-    _memory: Pages,
+    memory: *mut u8,
+    layout: Layout,
     /// boxed: the core keeps its address
     reports: Box<Reports>,
     /// the bytes of open requests; the core refers to them
@@ -218,33 +216,6 @@ fn c_config(config: &Config, user: *mut c_void) -> CConfig {
     }
 }
 
-/// Zeroed memory from the system itself. A core has room for all that there may be, and touches little of it: an allocator
-/// that asks for huge pages would give it all of each one, twelve times as much in a fat tree of 16 hosts.
-struct Pages {
-    begin: *mut c_void,
-    len: usize,
-}
-
-impl Pages {
-    /// Nothing if there is not enough memory.
-    fn new(len: usize) -> Option<Pages> {
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping, where the system likes.
-        let begin = unsafe { mmap_anonymous(ptr::null_mut(), len, access, MapFlags::PRIVATE) }.ok()?;
-        // SAFETY: the mapping that was just made. It serves without this, too.
-        #[cfg(target_os = "linux")]
-        let _ = unsafe { madvise(begin, len, Advice::LinuxNoHugepage) };
-        Some(Pages { begin, len })
-    }
-}
-
-impl Drop for Pages {
-    fn drop(&mut self) {
-        // SAFETY: mapped in `new`; nothing refers to it any more.
-        let _ = unsafe { munmap(self.begin, self.len) };
-    }
-}
-
 impl Compiled {
     /// A fresh core. Trace records come only from a library that was built with `CARRICK_TRACE`.
     ///
@@ -259,17 +230,25 @@ impl Compiled {
         if size == 0 {
             return Err("the configuration is outside what the program allows".into());
         }
-        let Some(memory) = Pages::new(size) else {
+        // With the ordinary alignment the allocator asks the system for zeroed pages and touches none; with a larger one it
+        // would write them all. The core is aligned by hand.
+        let layout = Layout::from_size_align(size + 64, 8).map_err(|e| e.to_string())?;
+        // SAFETY: the layout is not empty.
+        let memory = unsafe { alloc_zeroed(layout) };
+        if memory.is_null() {
             return Err(format!(
                 "no memory for a core of {size} bytes; lower the buffers or the connections"
             ));
-        };
-        // SAFETY: zeroed memory of the footprint's size, aligned to a page.
-        let core = unsafe { (program.table().init)(memory.begin, &raw const c_config) };
+        }
+        // SAFETY: within the allocation, since it has 64 bytes more than the footprint.
+        let aligned = unsafe { memory.add(memory.align_offset(64)) };
+        // SAFETY: zeroed memory of the footprint's size and alignment.
+        let core = unsafe { (program.table().init)(aligned.cast(), &raw const c_config) };
         let compiled = Compiled {
             program,
             core,
-            _memory: memory,
+            memory,
+            layout,
             reports,
             buffers: HashMap::default(),
             spare: Vec::new(),
@@ -297,6 +276,13 @@ impl Compiled {
             DROPPED => Err(Refused::Dropped(0)),
             _ => Err(Refused::BadArg),
         }
+    }
+}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout; nothing refers to it any more.
+        unsafe { dealloc(self.memory, self.layout) };
     }
 }
 

@@ -26,6 +26,10 @@ use crate::manifest::Manifest;
 use crate::output::{self, Format, create};
 
 pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
+    // A compiled core has room for all that there may be, and touches little of it. The allocator asks for huge pages, and
+    // zeroing them took most of the time of a simulated fat tree, and ten times its memory.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
     let program = load(&args.source)?;
     if let Some(name) = &args.fabric.topology {
         return super::fabric::run(args, &program, name);
