@@ -284,16 +284,15 @@ def loopback_rows(unit, better, sample):
 
 
 def loopback_row(name, unit, better, sample):
-    """`sample` takes how a transfer begins, and the bytes of its messages where that is said."""
+    """`sample` takes the command of a transfer: its executable, `bulk`, and what LOOPBACK has."""
     bench = TARGET / f"bench-{name}"
-    begin = [str(bench / f"{name.replace('-', '_')}-bench"), "bulk"]
-    mib, *size = LOOPBACK[name]
-    value = lambda: sample([*begin, mib, *size])
+    command = [str(bench / f"{name.replace('-', '_')}-bench"), "bulk", *LOOPBACK[name]]
+    value = lambda: sample(command)
     try:
         build(carrick(), "build", program(name), "--target", "native", "-o", str(bench))
     except subprocess.CalledProcessError as error:
         value = lambda error=error: fail(error)
-    return Row(name, unit, " ".join([*begin, mib, *size]), value, better)
+    return Row(name, unit, " ".join(command), value, better)
 
 
 def protocols_octets():
