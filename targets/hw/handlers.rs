@@ -4,7 +4,7 @@
 
 use carrick_ir::{
     Block, CtxId, Expr, ExprKind, FuncId, Function, Instr, Local, LocalId, Operand, Place, Program, Stmt,
-    StmtKind, Ty,
+    StmtKind, Text, Ty,
 };
 
 use super::dslx::{Design, Site};
@@ -77,7 +77,7 @@ fn function_of(site: &Site, n: usize, context: CtxId) -> (Function, Vec<Param>) 
     let stmts = vec![Stmt { kind: StmtKind::Instr(instr), loc: site.loc }];
     let function = Function {
         name: format!("site_{n}"),
-        doc: String::new(),
+        doc: Text::default(),
         loc: site.loc,
         params: locals.len() as u32,
         locals,

@@ -141,7 +141,7 @@ fn end_of_signals() -> Result<UnixStream, Failure> {
 pub fn core(program: &Program) -> Result<Built, Failure> {
     let design = design(program)?;
     if let Err(unsupported) = &design.packets {
-        let at = program.file_of(unsupported.loc);
+        let at = program.file_of(unsupported.loc).raw();
         return Err(Failure::Usage(format!(
             "{at}:{}:{}: the target `hw` has no packets of this program: {}",
             unsupported.loc.line, unsupported.loc.col, unsupported.what
@@ -167,9 +167,14 @@ fn circuit(program: &Program, design: &dslx::Design) -> Result<Built, Failure> {
     verilated::tool(program, design, &spec()?)
 }
 
+/// The chains of a program in DSLX; none if no circuit can be made of it.
+pub fn chains(program: &Program) -> Option<String> {
+    dslx::emit(program).ok().map(|design| design.text)
+}
+
 fn design(program: &Program) -> Result<dslx::Design, Failure> {
     dslx::emit(program).map_err(|unsupported| {
-        let at = program.file_of(unsupported.loc);
+        let at = program.file_of(unsupported.loc).raw();
         Failure::Usage(format!(
             "{at}:{}:{}: target `hw` does not support this yet: {}",
             unsupported.loc.line, unsupported.loc.col, unsupported.what

@@ -131,7 +131,7 @@ fn too_slow(program: &Program, settings: &PipelineSpec, slow: &[Slow]) -> Failur
         PS_OF_MHZ / mhz.max(1)
     );
     for Slow { function: Function { what, loc, .. }, stage_ps, .. } in slow {
-        let file = program.file_of(*loc);
+        let file = program.file_of(*loc).raw();
         text.push_str(&format!(
             "\n  {file}:{}:{}: {what} takes about {stage_ps} ps in the slowest of its {stages} stages",
             loc.line, loc.col

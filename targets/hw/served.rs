@@ -60,7 +60,7 @@ fn library(program: &Program) -> Result<Built, Failure> {
     let table = format!("{}_program", program.name);
     let compile = |dir: &Path, source: &str, define: String| {
         let mut command = Command::new(cc::compiler());
-        command.current_dir(dir).args(["-std=c11", "-O1", "-fPIC", "-Iruntime/include", "-c", source]);
+        command.current_dir(dir).args(["-std=gnu11", "-O1", "-fPIC", "-Iruntime/include", "-c", source]);
         cc::run(command.arg(define), "compile the core that is served")
     };
     let made = |dir: &Path| {

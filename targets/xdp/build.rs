@@ -38,8 +38,8 @@ pub fn object(program: &Program, dir: &Path, tracing: Tracing) -> Result<(), Fai
 fn write_object(program: &Program, dir: &Path) -> Result<(), Failure> {
     if let Some(unsupported) = carrick_xdp_emitter::unsupported(program) {
         let place = match unsupported.loc.line {
-            0 => program.file.clone(),
-            line => format!("{}:{line}", program.file_of(unsupported.loc)),
+            0 => program.file.raw().to_owned(),
+            line => format!("{}:{line}", program.file_of(unsupported.loc).raw()),
         };
         let what = unsupported.what;
         return Err(Failure::Failed(format!(

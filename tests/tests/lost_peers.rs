@@ -44,7 +44,7 @@ fn told(program: &Arc<Program>, scenario: &Scenario) -> (Report, Vec<&'static st
     let mut told = Told::default();
     let report = run(program, &Engine::Interpreter, scenario, &mut told, false).expect("it runs");
     let client = &report.connections[0][0];
-    assert_ne!(client.end, End::Open, "{}: {client:?}", program.file);
+    assert_ne!(client.end, End::Open, "{}: {client:?}", program.file.raw());
     (report, told.0)
 }
 

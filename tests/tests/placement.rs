@@ -47,7 +47,7 @@ fn an_explanation_is_what_people_see() {
         // Named as seen from the root, wherever the test runs.
         let file = format!("tests/programs/{name}.mtp");
         let mut program = Program::clone(&program(&root().join(&file)));
-        program.file = file;
+        program.file = file.into();
         let said = Explained::new(&program, &target).pretty();
         let place = root().join(format!("tests/placement/{name}.txt"));
         if record {

@@ -105,8 +105,47 @@ fn functions_fit_a_screen() {
     assert!(long.is_empty(), "longer than {FUNCTION_LINES_MAX} lines:\n{}", long.join("\n"));
 }
 
+/// Emitters, and in each the module that text of a program passes.
+const EMITTERS: [(&str, &str); 5] = [
+    ("crates/emit-c/src", "text.rs"),
+    ("crates/dissect/src", "text.rs"),
+    ("crates/doc/src", "html.rs"),
+    ("targets/hw/dslx", "text.rs"),
+    ("targets/xdp/emitter/src", "none: it uses that of emit-c"),
+];
+
+#[test]
+fn text_of_programs_passes_one_module_of_each_emitter() {
+    let mut found = Vec::new();
+    for (place, module) in EMITTERS {
+        let files = text_files(&root().join(place));
+        assert!(!files.is_empty(), "{place} has no files");
+        for file in files.iter().filter(|file| !file.ends_with(module)) {
+            let text = fs::read_to_string(file).expect("readable");
+            found.extend(unescaped(&text).map(|n| format!("{}:{n}", file.display())));
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "text of a program that nothing escapes, or a string as Rust writes it:\n{}",
+        found.join("\n")
+    );
+}
+
+/// The lines that have text as it is, or a string as Rust writes it, up to the tests of a module.
+fn unescaped(text: &str) -> impl Iterator<Item = usize> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or(text);
+    let lines = (1..).zip(code.lines());
+    lines
+        .filter(|(_, line)| line.contains(".raw()") || line.contains("Text::raw") || line.contains(":?}"))
+        .map(|(n, _)| n)
+}
+
 #[test]
 fn the_checks_find_what_they_look_for() {
+    let written =
+        "a(text.raw());\nformat!(\"{name:?}\");\nmap(Text::raw)\nb(&text);\n#[cfg(test)]\nc(text.raw());";
+    assert_eq!(unescaped(written).collect::<Vec<_>>(), [1, 2, 3]);
     let names = BTreeSet::from(["tcp".to_owned(), "quic-lite".to_owned()]);
     assert!(names_in("is it Tcp?", &names).eq(["tcp"]));
     assert!(names_in("TCP_NODELAY", &names).eq(["tcp"]));

@@ -22,8 +22,8 @@ fn a_table_says_what_its_text_says() {
         let compiled = compile_file(&file).expect("readable");
         let program = compiled.program.unwrap_or_else(|| panic!("{}", file.display()));
         let table = table::write(&program);
-        assert_eq!(table::read("a.json", &table).as_ref(), Ok(&*program), "{}", program.file);
-        assert!(text_of(&program).is_some(), "{}: the text is not in its table", program.file);
+        assert_eq!(table::read("a.json", &table).as_ref(), Ok(&*program), "{}", program.name);
+        assert!(text_of(&program).is_some(), "{}: the text is not in its table", program.name);
     }
 }
 

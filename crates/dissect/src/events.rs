@@ -4,7 +4,8 @@
 use carrick_ir::{FieldDef, Ty};
 
 use crate::emitter::Emitter;
-use crate::names::{self, quoted};
+use crate::names;
+use crate::text::quoted;
 use crate::types::Rep;
 
 impl Emitter<'_> {

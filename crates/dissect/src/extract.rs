@@ -4,7 +4,8 @@
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, BpPart, Expr, ExprKind, print, walk};
 
 use crate::emitter::Emitter;
-use crate::names::{self, field, quoted};
+use crate::names::{self, field};
+use crate::text::quoted;
 use crate::types::{Rep, literal};
 
 impl<'p> Emitter<'p> {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, EnumId, STATUS_NAMES, Ty};
 
 use crate::emitter::Emitter;
-use crate::names::quoted;
+use crate::text::{self, quoted};
 use crate::types::Rep;
 use crate::writer::{Writer, braces};
 
@@ -43,14 +43,15 @@ pub fn declarations(emitter: &Emitter<'_>) -> String {
     fields.options();
     for id in &emitter.reach.events {
         let event = &p.events[id.index()];
-        fields.field("none", &event.name, &[&quoted(&event.doc)]);
+        fields.field("none", &event.name, &[&text::string(&event.doc)]);
         for field in &event.fields {
             fields.of_event(&format!("{}.{}", event.name, field.name), &field.ty);
         }
     }
     let mut w = Writer::default();
     let name = format!("mtp_{}", p.name.to_lowercase());
-    w.line(format!("-- Wireshark's view of the packets of the transport program `{}` ({}),", p.name, p.file));
+    let file = text::in_line(&p.file);
+    w.line(format!("-- Wireshark's view of the packets of the transport program `{}` ({file}),", p.name));
     w.line("-- as its own parser reads them. Written by `carrick dissect`; to use it:");
     w.line(format!("--   wireshark -X lua_script:{}.lua capture.pcapng", p.name));
     w.line("");
@@ -111,7 +112,7 @@ impl Fields<'_> {
     }
 
     fn blueprint(&mut self, bp: &BlueprintDef) {
-        self.field("none", &bp.name, &[&quoted(&bp.doc)]);
+        self.field("none", &bp.name, &[&text::string(&bp.doc)]);
         for field in bp.fields.iter().filter(|f| f.bits > 0 && !f.is_padding()) {
             let path = format!("{}.{}", bp.name, field.name);
             let varint = bp.parts.iter().any(|part| part.varint && bp.part_fields(part).contains(field));
@@ -126,7 +127,7 @@ impl Fields<'_> {
     }
 
     fn of_header(&mut self, path: &str, field: &BpField, varint: bool) {
-        let doc = quoted(&field.doc);
+        let doc = text::string(&field.doc);
         let summed = matches!(field.kind, BpFieldKind::Checksum { .. } | BpFieldKind::Crc(_));
         let base = if summed { "base.HEX" } else { "base.DEC" };
         let bit = field.bit_offset % 8;
@@ -172,7 +173,7 @@ impl Fields<'_> {
         let lists = self.emitter.reach.option_lists.iter().filter_map(|list| p.opt_lists.get(list.index()));
         let members: BTreeSet<_> = lists.flat_map(|list| list.members.iter().copied()).collect();
         for opt in members.into_iter().filter_map(|opt| p.opts.get(opt.index())) {
-            self.field("none", &opt.name, &[&quoted(&opt.doc)]);
+            self.field("none", &opt.name, &[&text::string(&opt.doc)]);
             for field in &opt.fields {
                 let path = format!("{}.{}", opt.name, field.name);
                 let octets = carrick_ir::arith::shape(&field.ty).0 / 8;

@@ -20,6 +20,7 @@ mod options;
 mod place;
 mod script;
 mod stmt;
+mod text;
 mod types;
 mod values;
 mod writer;

@@ -9,7 +9,7 @@ const KEYWORDS: [&str; 22] = [
 ];
 
 /// What a function of the script uses besides its own locals and the library.
-const OUTER: [&str; 28] = [
+const OUTER: [&str; 29] = [
     "Dissector",
     "DissectorTable",
     "Field",
@@ -20,6 +20,7 @@ const OUTER: [&str; 28] = [
     "ProtoExpert",
     "ProtoField",
     "UInt64",
+    "_ENV",
     "bit32",
     "const",
     "enums",
@@ -101,21 +102,6 @@ pub fn locals<'a>(names: impl Iterator<Item = &'a str> + Clone, library: &[&str]
         .collect()
 }
 
-/// A string literal.
-pub fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +116,5 @@ mod tests {
     fn keywords_are_quoted() {
         assert_eq!(field("h", "end"), "h[\"end\"]");
         assert_eq!(entry("last", "1"), "last = 1");
-        assert_eq!(quoted("a \"b\"\\\n"), "\"a \\\"b\\\"\\\\\\n\"");
     }
 }

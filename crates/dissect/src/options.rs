@@ -5,7 +5,8 @@ use carrick_ir::{BlueprintDef, ExprKind, OptDef, OptElements, OptListDef, Ty, ar
 
 use crate::emitter::Emitter;
 use crate::extract::uses;
-use crate::names::{entry, field, option_field, quoted};
+use crate::names::{entry, field, option_field};
+use crate::text::quoted;
 use crate::types::{Rep, rep};
 
 impl<'p> Emitter<'p> {

@@ -9,6 +9,7 @@ use carrick_ir::{
 use crate::emitter::Emitter;
 use crate::expr::capacity;
 use crate::names;
+use crate::text;
 use crate::types::{Rep, power};
 
 /// Lua lets a function have 200 locals, loops' own included.
@@ -89,9 +90,10 @@ impl<'p> Emitter<'p> {
                 self.w.line(format!("return{}", value.unwrap_or_default()));
             }
             StmtKind::Assert { claim, cond } => {
-                let text = self.p.claims.get(*claim as usize).map_or("", |c| &c.text);
+                let claim = self.p.claims.get(*claim as usize);
+                let text = text::string(&claim.map(|c| c.text.clone()).unwrap_or_default());
                 let cond = self.expr(cond);
-                self.w.line(format!("claim({}, {})", without_parentheses(&cond), names::quoted(text)));
+                self.w.line(format!("claim({}, {text})", without_parentheses(&cond)));
             }
             // Contexts have ids; a capture has no contexts.
             StmtKind::SetFlowId { .. } => {}
@@ -208,7 +210,7 @@ impl<'p> Emitter<'p> {
     fn raise(&mut self, event: LocalId) {
         let Ty::Event(id) = self.local_ty(event) else { return };
         let name = self.p.events.get(id.index()).map_or("", |e| &e.name);
-        self.w.line(format!("raise({}, copy({}))", names::quoted(name), self.local(event)));
+        self.w.line(format!("raise({}, copy({}))", text::quoted(name), self.local(event)));
     }
 
     fn list(&mut self, stmt: &Stmt) {

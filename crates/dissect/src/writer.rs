@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lines with indentation.
 
+use carrick_ir::Text;
+
+use crate::text;
+
 /// Columns that a line of tables takes at most, if its parts let it.
 const WIDTH: usize = 110;
 
@@ -39,11 +43,9 @@ impl Writer {
         self.depth += 1;
     }
 
-    /// Lines of `-- ` comment; none for an empty text.
-    pub fn comment(&mut self, text: &str) {
-        for line in text.lines() {
-            self.line(format!("-- {line}").trim_end());
-        }
+    /// Lines of comment; none for an empty text.
+    pub fn comment(&mut self, text: &Text) {
+        text::comment(text).for_each(|line| self.line(line));
     }
 
     /// `before { part, part, ... }after`, in as many lines as it takes.

@@ -156,7 +156,7 @@ fn table(rows: &[[String; 5]]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use carrick_ir::{BpFieldKind, Ty};
+    use carrick_ir::{BpFieldKind, Text, Ty};
 
     use super::*;
 
@@ -164,7 +164,7 @@ mod tests {
         let kind = BpFieldKind::Plain { init: None };
         BpField {
             name: name.into(),
-            doc: String::new(),
+            doc: Text::default(),
             ty: Ty::U64,
             bits,
             bit_offset,

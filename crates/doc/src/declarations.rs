@@ -4,7 +4,7 @@
 use carrick_ir::uses::event_kind_name;
 use carrick_ir::{CallTarget, FieldDef, Program, print};
 
-use crate::html::{code, escape, inline, link, prose, table};
+use crate::html::{code, escape, inline, link, place, prose, table, written};
 use crate::reach::Reach;
 
 fn fields<'a>(program: &Program, fields: impl IntoIterator<Item = &'a FieldDef>) -> String {
@@ -106,12 +106,11 @@ pub fn functions(program: &Program, reach: &[Reach]) -> String {
         let issued: Vec<&str> = can.instructions.iter().copied().collect();
         let packets: Vec<String> =
             can.packets.iter().map(|bp| link("packet", &program.blueprints[*bp as usize].name)).collect();
-        let place = format!("{}:{}", program.file_of(f.loc), f.loc.line);
         vec![
             format!("<span id=\"function-{}\">{}</span>", escape(&f.name), code(&sign)),
             code(&issued.join(" ")),
             packets.join(" "),
-            code(&place),
+            place(program, f.loc),
             inline(&f.doc),
         ]
     });
@@ -130,7 +129,7 @@ pub fn params(program: &Program) -> String {
             inline(&p.doc),
         ]
     });
-    let required = program.requirements.iter().map(|r| vec![code(&r.text)]);
+    let required = program.requirements.iter().map(|r| vec![written(&r.text)]);
     table(&["parameter", "type", "default", "range", ""], rows) + &table(&["required of them"], required)
 }
 
@@ -157,9 +156,6 @@ pub fn values(program: &Program) -> String {
 }
 
 pub fn claims(program: &Program) -> String {
-    let rows = program
-        .claims
-        .iter()
-        .map(|c| vec![code(&c.text), code(&format!("{}:{}", program.file_of(c.loc), c.loc.line))]);
+    let rows = program.claims.iter().map(|c| vec![written(&c.text), place(program, c.loc)]);
     table(&["what holds", "at"], rows)
 }

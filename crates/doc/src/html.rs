@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pieces of HTML.
+//! Pieces of HTML. Text of a program gets into a page by the functions of this module alone.
+
+use carrick_ir::{Loc, Program, Text};
 
 /// Text in which nothing is taken for a tag, a reference or the end of an attribute.
 pub fn escape(text: &str) -> String {
@@ -10,6 +12,7 @@ pub fn escape(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
             _ => out.push(c),
         }
     }
@@ -18,8 +21,13 @@ pub fn escape(text: &str) -> String {
 
 /// The text that [`escape`] was given.
 pub fn unescape(text: &str) -> String {
-    let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+    let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'");
     plain.replace("&amp;", "&")
+}
+
+/// The same of text of a program.
+pub fn escaped(text: &Text) -> String {
+    escape(text.raw())
 }
 
 /// A file of HTML with this title, style and body, all of which are HTML and CSS by now.
@@ -79,17 +87,21 @@ pub fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Stri
 }
 
 /// Documentation as paragraphs; what stands between backquotes as code.
-pub fn prose(doc: &str) -> String {
-    let doc = doc.trim();
+pub fn prose(doc: &Text) -> String {
+    let doc = doc.raw().trim();
     if doc.is_empty() {
         return String::new();
     }
-    doc.split("\n\n").map(|paragraph| format!("<p>{}</p>\n", inline(paragraph))).collect()
+    doc.split("\n\n").map(|paragraph| format!("<p>{}</p>\n", with_code(paragraph))).collect()
 }
 
 /// Documentation in a line.
-pub fn inline(doc: &str) -> String {
-    let pieces = doc.trim().split('`').enumerate();
+pub fn inline(doc: &Text) -> String {
+    with_code(doc.raw())
+}
+
+fn with_code(text: &str) -> String {
+    let pieces = text.trim().split('`').enumerate();
     let shown = pieces.map(|(n, piece)| match n % 2 {
         0 => escape(piece),
         _ => format!("<code>{}</code>", escape(piece)),
@@ -100,6 +112,16 @@ pub fn inline(doc: &str) -> String {
 /// Text of a program; nothing if there is none.
 pub fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("<code>{}</code>", escape(text)) }
+}
+
+/// Text of a program as it was written.
+pub fn written(text: &Text) -> String {
+    code(text.raw())
+}
+
+/// A place in the program's files.
+pub fn place(program: &Program, loc: Loc) -> String {
+    code(&format!("{}:{}", program.file_of(loc).raw(), loc.line))
 }
 
 /// A name as code, leading to where it is told of.

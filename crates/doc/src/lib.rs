@@ -18,7 +18,7 @@ use carrick_ir::{Program, print};
 use serde::Deserialize;
 
 pub use boxes::layout;
-use html::{code, section, table};
+use html::{code, escaped, section, table};
 pub use html::{document, escape, unescape};
 
 /// Something that a standard asks of the protocol.
@@ -73,7 +73,7 @@ pub fn page(program: &Program, requirements: &[Requirement]) -> String {
     let body: String = sections.iter().flatten().map(|s| s.html.as_str()).collect();
     let body = format!(
         "<header><h1>{name}</h1><p>a transport program{role}, <code>{}</code></p><nav>{nav}</nav></header>\n<main>\n{body}</main>\n",
-        escape(&program.file),
+        escaped(&program.file),
     );
     document(&name, include_str!("style.css"), &body)
 }

@@ -3,7 +3,7 @@
 
 use carrick_ir::{Machine, Program};
 
-use crate::html::{code, cut, escape, inline, link, prose, table};
+use crate::html::{code, cut, escape, escaped, inline, link, place, prose, table, written};
 
 const LEFT: u32 = 24;
 const BOX_WIDTH: u32 = 170;
@@ -119,13 +119,13 @@ fn picture(name: &str, machine: &Machine, ways: &[Way]) -> String {
 }
 
 fn state(machine: &Machine, at: usize, place: &Place) -> String {
-    let (name, doc) =
-        machine.states.get(at).map_or(("any state", ""), |(name, doc)| (name.as_str(), doc.as_str()));
+    let known = machine.states.get(at);
+    let (name, doc) = known.map_or(("any state", String::new()), |(name, doc)| (name.as_str(), escaped(doc)));
     let class = if at < machine.states.len() { "state" } else { "state optional" };
     format!(
         "<g><title>{} {}</title><rect class=\"{class}\" x=\"{LEFT}\" y=\"{}\" width=\"{BOX_WIDTH}\" height=\"{}\" rx=\"12\"/><text x=\"{}\" y=\"{}\">{}</text></g>",
         escape(name),
-        escape(doc),
+        doc,
         place.top,
         place.height,
         LEFT + 12,
@@ -196,9 +196,9 @@ fn reactions(program: &Program, machine: &Machine) -> String {
         vec![
             t.from.map_or_else(|| "any state".to_owned(), |from| code(state(from))),
             link("event", &program.events[t.event.index()].name),
-            code(t.guard.as_deref().unwrap_or_default()),
+            t.guard.as_ref().map(written).unwrap_or_default(),
             if leads.is_empty() { "stays".to_owned() } else { leads.join(" or ") },
-            code(&format!("{}:{}", program.file_of(t.loc), t.loc.line)),
+            place(program, t.loc),
         ]
     });
     table(&["state", ""], states) + &table(&["in", "on", "if", "leads to", "at"], rows)

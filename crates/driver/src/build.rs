@@ -39,11 +39,11 @@ pub fn seen_from(program: &ir::Program, dir: &Path) -> ir::Program {
     let made = fs::create_dir_all(dir).and_then(|()| dir.canonicalize());
     let Ok(dir) = made else { return program };
     for file in std::iter::once(&mut program.file).chain(&mut program.imports) {
-        let Ok(source) = Path::new(file).canonicalize() else { continue };
+        let Ok(source) = Path::new(file.raw()).canonicalize() else { continue };
         let shared = source.components().zip(dir.components()).take_while(|(a, b)| a == b).count();
         let up = dir.components().skip(shared).map(|_| Component::ParentDir);
         let path: PathBuf = up.chain(source.components().skip(shared)).collect();
-        *file = path.display().to_string();
+        *file = path.display().to_string().into();
     }
     program
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use carrick_ir as ir;
+use carrick_ir::{self as ir, Text};
 use carrick_syntax::Sources;
 use carrick_syntax::assemble::features::{self, Choice, Chosen};
 use carrick_syntax::assemble::{Assembled, TEXT_MAX, assemble};
@@ -76,9 +76,9 @@ pub fn compile_for(path: &Path, choice: &Choice, target: Option<&Against>) -> Re
 /// As [`compile_for`], of a program that is a table already.
 fn compile_table(path: &Path, choice: &Choice, target: Option<&Against>) -> Result<Compiled, Failure> {
     let program = read_table(path, choice)?;
-    let mut sources = Sources::new(&program.file, program.texts.first().map_or("", String::as_str));
+    let mut sources = Sources::new(program.file.raw(), program.texts.first().map_or("", Text::raw));
     for (name, text) in program.imports.iter().zip(program.texts.iter().skip(1)) {
-        sources.add(name, text);
+        sources.add(name.raw(), text.raw());
     }
     let mut found = Diagnostics::default();
     if let Some(target) = target {
@@ -115,24 +115,24 @@ pub(crate) fn compile_with_text(
 /// text, or if the program is not what its text says.
 pub fn text_of(program: &ir::Program) -> Option<(Assembled, Choice)> {
     let names = std::iter::once(&program.file).chain(&program.imports);
-    let texts: Vec<(&String, &String)> = names.zip(&program.texts).collect();
+    let texts: Vec<(&str, &str)> = names.map(Text::raw).zip(program.texts.iter().map(Text::raw)).collect();
     let (_, main) = texts.first()?;
     let mut read = |wanted: &str| {
         let found = texts.iter().find(|(name, _)| *name == wanted);
-        found.map(|(_, text)| (*text).clone()).ok_or_else(|| "the program does not have it".to_owned())
+        found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "the program does not have it".to_owned())
     };
-    let assembled = assemble(&program.file, main, &mut read);
+    let assembled = assemble(program.file.raw(), main, &mut read);
     let choice = choice_of(&assembled, program);
-    let again = compile_named(&program.name, &program.file, &assembled, &choice, None);
+    let again = compile_named(&program.name, program.file.raw(), &assembled, &choice, None);
     (again.program.as_deref() == Some(program)).then_some((assembled, choice))
 }
 
 /// The features of the program, and none that its text has by default beside them.
 fn choice_of(assembled: &Assembled, program: &ir::Program) -> Choice {
     let mut choice = Choice::default();
-    program.features.iter().for_each(|feature| choice.add(feature));
+    program.features.iter().for_each(|feature| choice.add(feature.raw()));
     let chosen = features::configure(&assembled.tree, &choice).chosen;
-    let more = chosen.into_iter().filter(|c| !program.features.contains(&c.to_string()));
+    let more = chosen.into_iter().filter(|c| !program.features.contains(&c.to_string().into()));
     choice.without = more.map(|c| c.name).collect();
     if program.net_header.layer == ir::NetLayer::Ipv6 {
         choice.over = Over::Ipv6;
@@ -183,8 +183,8 @@ pub fn combinations_of(path: &Path, over: Over) -> Result<(Assembled, Vec<Choice
 /// # Errors
 /// [`Failure::Usage`] if the file cannot be read as text.
 pub fn read(path: &Path) -> Result<String, Failure> {
-    let file = path.display().to_string();
     read_text(path).map_err(|why| {
+        let file = path.display().to_string().replace(char::is_control, "?");
         Failure::Usage(format!(
             "cannot read {file}: {why}; name a transport program, a file that ends in .mtp"
         ))
@@ -204,7 +204,8 @@ pub fn read_import(name: &str) -> Result<String, String> {
     read_text(Path::new(name))
 }
 
-/// The text of a file: no device, no pipe, nothing endless, whoever wrote the program that names it.
+/// The text of a file: no device, no pipe, nothing endless, whoever wrote the program that names it. Its path is one line, and so is
+/// that of the file that it leads to.
 fn read_text(path: &Path) -> Result<String, String> {
     let failed = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
@@ -213,6 +214,10 @@ fn read_text(path: &Path) -> Result<String, String> {
     let there = std::fs::metadata(path).map_err(failed)?;
     if !there.is_file() {
         return Err("it is no regular file".into());
+    }
+    let led_to = path.canonicalize().map_err(failed)?;
+    if [path, &led_to].iter().any(|path| path.to_string_lossy().contains(char::is_control)) {
+        return Err("its path has control characters (shown as `?`), rename the file or folder".into());
     }
     // One more than it has, so that the end is seen without growing.
     let mut octets = Vec::with_capacity(there.len().min(TEXT_MAX as u64) as usize + 1);
@@ -286,9 +291,9 @@ fn check_for(target: &Against, program: &ir::Program, tree: Option<&File>, sourc
 }
 
 fn lower(mut checked: ir::Program, chosen: &[Chosen]) -> ir::Program {
-    checked.features = chosen.iter().map(ToString::to_string).collect();
+    checked.features = chosen.iter().map(|feature| feature.to_string().into()).collect();
     // Two builds of one text are two programs.
-    for octet in checked.features.iter().flat_map(|f| f.bytes().chain([0])) {
+    for octet in checked.features.iter().flat_map(|f| f.raw().bytes().chain([0])) {
         checked.source_hash = (checked.source_hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3);
     }
     carrick_lower::lower(checked)

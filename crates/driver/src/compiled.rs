@@ -33,7 +33,7 @@ fn compile(name: &str, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
     let options: &[&str] = if tracing == Tracing::On { &["-O1", "-DCARRICK_TRACE=1"] } else { &["-O2"] };
     let mut compile = cc();
     compile.args(options);
-    compile.args(["-std=c11", "-g1", "-fPIC", "-Iruntime/include", "-c", "-o", &object, &source]);
+    compile.args(["-std=gnu11", "-g1", "-fPIC", "-Iruntime/include", "-c", "-o", &object, &source]);
     run(&mut compile, "compile the generated C")?;
     run(cc().args(["-shared", "-o", &library, &object]), "link the generated C")
 }

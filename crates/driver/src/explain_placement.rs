@@ -124,7 +124,7 @@ impl<'p> Explained<'p> {
         if loc.line == 0 {
             return String::new();
         }
-        format!("  [{}:{}:{}]", self.program.file_of(loc), loc.line, loc.col)
+        format!("  [{}:{}:{}]", self.program.file_of(loc).raw(), loc.line, loc.col)
     }
 
     /// The same for programs.
@@ -183,6 +183,6 @@ impl<'p> Explained<'p> {
         if loc.line == 0 {
             return Value::Null;
         }
-        json!({"file": self.program.file_of(loc), "line": loc.line, "column": loc.col})
+        json!({"file": self.program.file_of(loc).raw(), "line": loc.line, "column": loc.col})
     }
 }

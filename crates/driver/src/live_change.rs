@@ -7,7 +7,7 @@
 use carrick_ir::{
     Arg, BinOp, Block, CallTarget, Chain, CtxId, EventDef, EventId, EventKind, Expr, ExprKind, FieldDef,
     FuncId, Function, Instr, Interface, InterfaceCall, Loc, Local, LocalId, Place, Program, Proj,
-    STATUS_NAMES, Stmt, StmtKind, Ty,
+    STATUS_NAMES, Stmt, StmtKind, Text, Ty,
 };
 use carrick_sim::watch::Ask;
 use carrick_sim::watch::change::{BREAKS, EVENT as CHANGE, GONE, MADE};
@@ -151,7 +151,7 @@ impl Made {
     fn function(&self, name: &str, locals: Vec<Local>) -> Function {
         Function {
             name: name.to_owned(),
-            doc: String::new(),
+            doc: Text::default(),
             loc: Loc::default(),
             params: locals.len() as u32,
             locals,
@@ -168,12 +168,12 @@ impl Made {
         let (def, event) = (&p.contexts[self.ctx.index()], EventId(p.events.len() as u32));
         let own = (!def.global).then_some(self.ctx);
         let field =
-            |name: &str| FieldDef { name: name.to_owned(), doc: String::new(), ty: Ty::U64, init: None };
+            |name: &str| FieldDef { name: name.to_owned(), doc: Text::default(), ty: Ty::U64, init: None };
         let mut fields = vec![field(""), field("")];
         (fields[ITEM as usize].name, fields[BY as usize].name) = ("item".into(), "by".into());
         p.events.push(EventDef {
             name: CHANGE.into(),
-            doc: String::new(),
+            doc: Text::default(),
             kind: EventKind::App,
             fields,
             id: own.map(|_| def.id),
@@ -195,7 +195,7 @@ impl Made {
             p.interface.get_or_insert_with(|| Interface { name: CHANGE.into(), calls: Vec::new() });
         interface.calls.push(InterfaceCall {
             name: CHANGE.into(),
-            doc: String::new(),
+            doc: Text::default(),
             event,
             target: own.map_or(CallTarget::Nowhere, CallTarget::On),
         });

@@ -25,7 +25,7 @@ pub fn values(program: &Program, settings: &[String]) -> Result<Vec<u64>, Failur
             let names: Vec<&str> = program.params.iter().map(|p| p.name.as_str()).collect();
             let hint = near
                 .map_or_else(|| format!("there are {}", names.join(", ")), |n| format!("did you mean {n}?"));
-            Failure::Usage(format!("{} has no parameter {name:?}; {hint}", program.file))
+            Failure::Usage(format!("{} has no parameter {name:?}; {hint}", program.file.raw()))
         })?;
         let param = &program.params[at];
         let value = match param.ty {
@@ -55,7 +55,7 @@ fn not_met(program: &Program, unmet: &Requirement, values: &[u64]) -> String {
         }
     });
     let given: Vec<String> = given.into_values().collect();
-    format!("{} requires `{}`, but {}", program.file_of(unmet.loc), unmet.text, given.join(", "))
+    format!("{} requires `{}`, but {}", program.file_of(unmet.loc).raw(), unmet.text.raw(), given.join(", "))
 }
 
 /// Makes those values the program's own that say how much room its units of data have: what is built for the kernel has them

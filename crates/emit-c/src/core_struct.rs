@@ -4,7 +4,8 @@
 use carrick_ir::{self as ir, BlueprintDef, ContextDef, EventKind};
 
 use crate::Emitter;
-use crate::names::{doc_comment, safe};
+use crate::names::safe;
+use crate::text;
 
 /// Entries of the blueprint queue, a power of two; part of the execution model.
 pub const QUEUE: u32 = 1024;
@@ -91,7 +92,7 @@ impl Emitter<'_> {
 
     fn blueprint_struct(&mut self, index: usize) {
         let bp = &self.p.blueprints[index];
-        if let Some(doc) = doc_comment(&bp.doc) {
+        if let Some(doc) = text::comment(&bp.doc) {
             self.w.line(doc);
         }
         self.w.open(format!("struct {} {{", self.names.declared(&bp.name)));
@@ -114,7 +115,7 @@ impl Emitter<'_> {
 
     fn instance_struct(&mut self, ctx: &ContextDef) {
         self.beside_struct(ctx);
-        if let Some(doc) = doc_comment(&ctx.doc) {
+        if let Some(doc) = text::comment(&ctx.doc) {
             self.w.line(doc);
         }
         self.w.open(format!("struct {} {{", self.names.declared(&ctx.name)));

@@ -4,12 +4,12 @@
 use carrick_ir::{self as ir, Program, Ty};
 
 /// Words that a field or a variable may not be called in C.
-const RESERVED: [&str; 44] = [
+const RESERVED: [&str; 45] = [
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
     "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
     "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
     "volatile", "while", "bool", "true", "false", "asm", "typeof", "core", "chain", "NULL", "assert",
-    "linux",
+    "linux", "unix",
 ];
 
 /// A name that C takes.
@@ -133,16 +133,4 @@ impl<'p> Names<'p> {
 /// How many 64-bit words hold a window of this size: a power of two.
 pub fn window_words(size: u64) -> u64 {
     size.div_ceil(64).next_power_of_two()
-}
-
-/// The comment for a documented declaration, if it is documented.
-pub fn doc_comment(doc: &str) -> Option<String> {
-    let text = doc.trim().replace("*/", "* /").replace('\n', "\n * ");
-    (!text.is_empty())
-        .then(|| if text.contains('\n') { format!("/* {text}\n */") } else { format!("/* {text} */") })
-}
-
-/// The last part of a path: generated files name no folder of the machine they were made on.
-pub fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

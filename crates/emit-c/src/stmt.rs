@@ -5,9 +5,10 @@ use carrick_ir::bounds::turns;
 use carrick_ir::{self as ir, Arg, Block, ExprKind, Function, Place, Stmt, StmtKind, Ty};
 
 use crate::Emitter;
-use crate::names::{doc_comment, safe};
+use crate::names::safe;
 use crate::place::CPlace;
 use crate::term::Binds;
+use crate::text;
 
 impl<'p> Emitter<'p> {
     /// The functions of the program.
@@ -21,7 +22,7 @@ impl<'p> Emitter<'p> {
     }
 
     pub(crate) fn one_function(&mut self, function: &'p Function) {
-        if let Some(doc) = doc_comment(&function.doc) {
+        if let Some(doc) = text::comment(&function.doc) {
             self.w.line(doc);
         }
         let params: Vec<String> = function.locals[..function.params as usize]

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use carrick_ir::{self as ir, Ty};
 
 use crate::Emitter;
-use crate::names::{doc_comment, safe, window_words};
+use crate::names::{safe, window_words};
+use crate::text;
 
 /// Of a constant array, for the eye.
 const VALUES_IN_A_ROW: usize = 8;
@@ -45,7 +46,7 @@ impl Emitter<'_> {
 
     fn constants(&mut self) {
         for def in &self.p.enums {
-            if let Some(doc) = doc_comment(&def.doc) {
+            if let Some(doc) = text::comment(&def.doc) {
                 self.w.line(doc);
             }
             let ty = self.names.ctype(&def.repr);
@@ -57,7 +58,7 @@ impl Emitter<'_> {
             self.w.blank();
         }
         for def in &self.p.consts {
-            if let Some(doc) = doc_comment(&def.doc) {
+            if let Some(doc) = text::comment(&def.doc) {
                 self.w.line(doc);
             }
             let value = self.literal(def.value, &def.ty);
@@ -74,7 +75,7 @@ impl Emitter<'_> {
 
     fn arrays(&mut self) {
         for def in &self.p.arrays {
-            if let Some(doc) = doc_comment(&def.doc) {
+            if let Some(doc) = text::comment(&def.doc) {
                 self.w.line(doc);
             }
             let (ty, name) = (self.names.ctype(&def.ty), self.names.declared(&def.name));
@@ -144,8 +145,8 @@ impl Emitter<'_> {
         self.w.end_type();
     }
 
-    fn record(&mut self, name: &str, doc: &str, fields: &[ir::FieldDef]) {
-        if let Some(doc) = doc_comment(doc) {
+    fn record(&mut self, name: &str, doc: &ir::Text, fields: &[ir::FieldDef]) {
+        if let Some(doc) = text::comment(doc) {
             self.w.line(doc);
         }
         self.w.open(format!("struct {name} {{"));
@@ -165,15 +166,14 @@ impl Emitter<'_> {
 
     /// A field, declared as this.
     pub(crate) fn declared_field(&mut self, declaration: &str, field: &ir::FieldDef) {
-        let comment = if field.doc.contains('\n') { None } else { doc_comment(&field.doc) };
-        match comment {
+        match text::comment_in_line(&field.doc) {
             Some(comment) => self.w.line(format!("{declaration}; {comment}")),
             None => self.w.line(format!("{declaration};")),
         }
     }
 
     fn event_struct(&mut self, event: &ir::EventDef) {
-        if let Some(doc) = doc_comment(&event.doc) {
+        if let Some(doc) = text::comment(&event.doc) {
             self.w.line(doc);
         }
         self.w.open(format!("struct {} {{", self.names.declared(&event.name)));

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use carrick_ir::Loc;
+use carrick_ir::{Loc, Text};
 
 use crate::layout::{folded, mark_unused};
+use crate::text;
 
 /// Collects the text of one file.
 #[derive(Debug)]
@@ -15,10 +16,10 @@ pub struct Writer {
     own: Vec<usize>,
     /// the lines that come from the program's text, and what the compiler believes of each
     from_program: BTreeMap<usize, (u32, u32)>,
-    /// the program's files by their numbers, for `#line`
+    /// the program's files by their numbers, as `#line` names them
     files: BTreeMap<u32, String>,
     depth: usize,
-    /// the generated file's own name, for `#line`
+    /// the generated file's own name, as `#line` names it
     own_name: String,
     /// what the compiler believes of the next line: the file and line of the program, if it believes that
     believed: Option<(u32, u32)>,
@@ -26,14 +27,14 @@ pub struct Writer {
 
 impl Writer {
     /// Nothing is written yet; `own_name` is that of the file.
-    pub fn new(own_name: String) -> Self {
+    pub fn new(own_name: &str) -> Self {
         Writer {
             lines: Vec::new(),
             own: Vec::new(),
             from_program: BTreeMap::new(),
             files: BTreeMap::new(),
             depth: 0,
-            own_name,
+            own_name: text::quoted(own_name),
             believed: None,
         }
     }
@@ -113,12 +114,13 @@ impl Writer {
     }
 
     /// The next line comes from this place of the program.
-    pub fn at(&mut self, loc: Loc, file: &str) {
+    pub fn at(&mut self, loc: Loc, file: &Text) {
         if loc.line != 0 && self.believed != Some((loc.file, loc.line)) {
             self.believed = None;
-            self.line(directive(loc.line, file));
+            let file = self.files.entry(loc.file).or_insert_with(|| text::string(file));
+            let directive = directive(loc.line, file);
+            self.line(directive);
             self.believed = Some((loc.file, loc.line));
-            self.files.entry(loc.file).or_insert_with(|| file.to_owned());
         }
     }
 
@@ -152,8 +154,9 @@ impl Writer {
     }
 }
 
+/// `file` is a string of C.
 fn directive(line: u32, file: &str) -> String {
-    format!("#line {line} \"{}\"", file.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("#line {line} {file}")
 }
 
 #[cfg(test)]
@@ -162,10 +165,10 @@ mod tests {
 
     #[test]
     fn line_directives_are_written_only_where_the_compiler_would_guess_wrong() {
-        let mut w = Writer::new("a.c".into());
+        let mut w = Writer::new("a.c");
         w.open("void f(void) {");
         for (file, line) in [(0, 7), (0, 8), (0, 20), (1, 21)] {
-            w.at(Loc { file, line, col: 1 }, ["a.mtp", "b.mtp"][file as usize]);
+            w.at(Loc { file, line, col: 1 }, &["a.mtp", "b.mtp"][file as usize].into());
             w.line("x;");
         }
         w.own();
@@ -176,9 +179,9 @@ mod tests {
 
     #[test]
     fn a_line_after_a_folded_one_has_its_number() {
-        let mut w = Writer::new("a.c".into());
+        let mut w = Writer::new("a.c");
         let argument = "a_rather_long_argument_of_a_call(with, some)";
-        w.at(Loc { file: 0, line: 7, col: 1 }, "a.mtp");
+        w.at(Loc { file: 0, line: 7, col: 1 }, &"a.mtp".into());
         w.line(format!("f({argument}, {argument}, {argument});"));
         w.line("x;");
         let lines = format!("f({argument}, {argument},\n  {argument});");

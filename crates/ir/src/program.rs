@@ -9,6 +9,7 @@ use crate::expr::{BinOp, Expr, ExprKind};
 use crate::part::BpPart;
 use crate::sched::{EventSchedule, Schedule};
 use crate::stmt::Block;
+use crate::text::Text;
 use crate::ty::*;
 
 /// A whole checked program.
@@ -18,15 +19,15 @@ pub struct Program {
     /// the file's stem; the prefix of generated names
     pub name: String,
     /// the file as it was named to the compiler, for `#line` and messages
-    pub file: String,
+    pub file: Text,
     /// the files that it imports, named likewise, in the order of their numbers
-    pub imports: Vec<String>,
+    pub imports: Vec<Text>,
     /// the text of each file, that of `file` first; empty in a program that was not made from text
-    pub texts: Vec<String>,
+    pub texts: Vec<Text>,
     /// FNV-1a 64 of the source text, all files of it
     pub source_hash: u64,
     /// the features that it has been built with, as `--with` takes them
-    pub features: Vec<String>,
+    pub features: Vec<Text>,
     pub consts: Vec<ConstDef>,
     /// constant arrays
     pub arrays: Vec<ArrayDef>,
@@ -81,7 +82,7 @@ impl Program {
     }
 
     /// The file that a place lies in.
-    pub fn file_of(&self, loc: Loc) -> &str {
+    pub fn file_of(&self, loc: Loc) -> &Text {
         let import = (loc.file as usize).checked_sub(1).and_then(|number| self.imports.get(number));
         import.unwrap_or(&self.file)
     }
@@ -128,10 +129,10 @@ impl Program {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Machine {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     pub context: CtxId,
     /// names and documentation
-    pub states: Vec<(String, String)>,
+    pub states: Vec<(String, Text)>,
     /// the states in which contexts begin, ascending: the first, and those in which the program makes some
     pub entries: Vec<u32>,
     pub transitions: Vec<Transition>,
@@ -145,7 +146,7 @@ pub struct Transition {
     pub from: Option<u32>,
     pub event: EventId,
     /// its condition, as written
-    pub guard: Option<String>,
+    pub guard: Option<Text>,
     /// the states that it may go to; if none, it stays
     pub to: Vec<u32>,
     /// it may delete the context
@@ -158,7 +159,7 @@ pub struct Transition {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Claim {
     /// as written
-    pub text: String,
+    pub text: Text,
     pub loc: Loc,
 }
 
@@ -166,7 +167,7 @@ pub struct Claim {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct ConstDef {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     pub ty: Ty,
     pub value: u64,
 }
@@ -176,7 +177,7 @@ pub struct ConstDef {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct ArrayDef {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     /// of each element: scalar
     pub ty: Ty,
     pub values: Vec<u64>,
@@ -186,7 +187,7 @@ pub struct ArrayDef {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct ParamDef {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     pub ty: Ty,
     pub default: u64,
     pub lo: u64,
@@ -200,7 +201,7 @@ pub struct Requirement {
     /// over constants and parameters, of type `Bool`
     pub cond: Expr,
     /// as written
-    pub text: String,
+    pub text: Text,
     pub loc: Loc,
 }
 
@@ -208,7 +209,7 @@ pub struct Requirement {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct EnumDef {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     /// an unsigned integer type
     pub repr: Ty,
     pub variants: Vec<(String, u64)>,
@@ -218,7 +219,7 @@ pub struct EnumDef {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct FieldDef {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     pub ty: Ty,
     /// may use constants, parameters and built-ins, no locals; absent: zero
     pub init: Option<Expr>,
@@ -229,7 +230,7 @@ pub struct FieldDef {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct StructDef {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     pub fields: Vec<FieldDef>,
 }
 
@@ -237,7 +238,7 @@ pub struct StructDef {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct IdDef {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     /// scalar types
     pub parts: Vec<FieldDef>,
 }
@@ -256,7 +257,7 @@ pub enum EventKind {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct EventDef {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     pub kind: EventKind,
     pub fields: Vec<FieldDef>,
     /// the type of the id that `set_flow_id` gives it (or its call computes); `None` if its chain takes no context
@@ -268,7 +269,7 @@ pub struct EventDef {
 pub struct TimerDef {
     /// of one among several also its place: `resend[2]`
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     pub event: EventId,
     /// which one it is of several that follow each other under one name, and how many they are; `None`: it is alone
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -311,7 +312,7 @@ impl TimerDef {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct ContextDef {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     /// it has one instance from the start on, which is never deleted; its id has no parts
     pub global: bool,
     pub id: IdId,
@@ -481,7 +482,7 @@ pub struct NetFieldDef {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct OptDef {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     pub kind: u8,
     /// bytes on the wire, kind and length bytes included, without the elements of `list`
     pub len: u8,
@@ -521,7 +522,7 @@ pub struct OptElements {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct OptListDef {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     /// the options that it can hold, in the order in which they are sent
     pub members: Vec<OptId>,
     /// bytes in a received packet, over [`ExprKind::BpField`](crate::ExprKind::BpField); type `Bytes`
@@ -555,7 +556,7 @@ pub enum BpFieldKind {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct BpField {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     pub ty: Ty,
     /// 1..=64 (64 of a variable-length integer), most significant bit first; the field's offset in bits from the
     /// header's or its part's beginning. 0: always its `base`, and not in the packet
@@ -586,7 +587,7 @@ impl BpField {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Group {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     /// in the order of the fewest bits
     pub packed: bool,
     /// the header whose fields these are: `ethernet`, `ipv4`, `udp`
@@ -609,7 +610,7 @@ pub struct Frames {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct BlueprintDef {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     /// it is no packet of its own but stands in the payload of one
     pub frame: bool,
     /// when received: bytes of its payload, over `BpField` and `PayloadLen` (what is left of the packet); absent:
@@ -692,7 +693,7 @@ pub struct Local {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Function {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     pub loc: Loc,
     /// how many of the locals are parameters
     pub params: u32,
@@ -764,7 +765,7 @@ impl Interface {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct InterfaceCall {
     pub name: String,
-    pub doc: String,
+    pub doc: Text,
     pub event: EventId,
     pub target: CallTarget,
 }

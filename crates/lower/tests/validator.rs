@@ -117,7 +117,7 @@ finds! {
         p.interface.as_mut().expect("an interface").calls[0].target = CallTarget::Nowhere;
     };
     a_default_out_of_range: "the default is out of range", |p| p.params.push(ParamDef {
-        name: "x".into(), doc: String::new(), ty: Ty::Duration, default: 0, lo: 1, hi: 2,
+        name: "x".into(), doc: "".into(), ty: Ty::Duration, default: 0, lo: 1, hi: 2,
     });
     a_requirement_that_defaults_do_not_meet: "the defaults do not meet it", |p| {
         let cond = Expr { kind: ExprKind::Lit(0), ty: Ty::Bool, loc: Loc::default() };

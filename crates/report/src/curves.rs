@@ -131,7 +131,13 @@ fn find(program: &Program, context: usize, path: &[String], fields: &[FieldDef],
             Ty::Rate => Unit::Rate,
             _ => continue,
         };
-        found.push(Candidate { context, path, doc: field.doc.clone(), unit, series: BTreeMap::new() });
+        found.push(Candidate {
+            context,
+            path,
+            doc: field.doc.raw().to_owned(),
+            unit,
+            series: BTreeMap::new(),
+        });
     }
 }
 

@@ -127,7 +127,7 @@ impl<'p> Reader<'p> {
                 Kind {
                     name: event.name.clone(),
                     class: event_kind_name(event.kind),
-                    doc: event.doc.clone(),
+                    doc: event.doc.raw().to_owned(),
                     fields: event.fields.iter().map(|f| f.name.clone()).collect(),
                     present: chain.map_or(Vec::new(), |c| c.present.iter().map(place).collect()),
                     absent: absent.map_or(Vec::new(), |c| c.iter().map(place).collect()),
@@ -149,7 +149,7 @@ impl<'p> Reader<'p> {
             reactions: Vec::new(),
             kinds: (0..).zip(&kinds).map(|(n, k)| (k.name.clone(), n)).collect(),
             texts: HashMap::new(),
-            files: (0..).zip(names).map(|(n, name)| (name.clone(), n)).collect(),
+            files: (0..).zip(names).map(|(n, name)| (name.raw().to_owned(), n)).collect(),
             run: Run {
                 program: program.name.clone(),
                 command: header.run.clone(),

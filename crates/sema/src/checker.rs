@@ -138,9 +138,9 @@ impl Usage {
 fn empty_program(name: &str, sources: &Sources) -> ir::Program {
     ir::Program {
         name: name.to_owned(),
-        file: sources.name(0).to_owned(),
-        imports: (1..sources.count()).map(|file| sources.name(file).to_owned()).collect(),
-        texts: (0..sources.count()).map(|file| sources.text()[sources.range(file)].to_owned()).collect(),
+        file: sources.name(0).into(),
+        imports: (1..sources.count()).map(|file| sources.name(file).into()).collect(),
+        texts: (0..sources.count()).map(|file| sources.text()[sources.range(file)].into()).collect(),
         source_hash: fnv1a(sources.text().as_bytes()),
         features: Vec::new(),
         consts: Vec::new(),

@@ -5,6 +5,7 @@ use carrick_ir::{self as ir, FuncId, Ty, effects, walk};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident, TypeKind};
 use carrick_syntax::diag::Diagnostic;
+use carrick_syntax::lexer::lex;
 
 use crate::{Checker, codes};
 
@@ -16,16 +17,23 @@ pub fn is_invariant(ret: &ast::Type) -> bool {
 impl Checker<'_> {
     /// Notes the condition of an `assert`; returns its number.
     pub(crate) fn claim(&mut self, cond: Span) -> u32 {
-        let text = self.written(cond);
+        let text = self.written(cond).into();
         let loc = self.loc(cond);
         self.program.claims.push(ir::Claim { text, loc });
         self.program.claims.len() as u32 - 1
     }
 
-    /// The text at a place, on one line.
+    /// The text at a place, on one line and without its comments.
     pub(crate) fn written(&self, span: Span) -> String {
         let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        let (mut code, mut at) = (String::with_capacity(text.len()), 0);
+        for token in lex(text).0.iter().filter(|token| token.kind.is_aside()) {
+            code.push_str(&text[at..token.span.start as usize]);
+            code.push(' ');
+            at = token.span.end as usize;
+        }
+        code.push_str(&text[at..]);
+        code.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     pub(crate) fn declare_invariant(&mut self, func: FuncId, params: &[ir::Local], name: &Ident) {

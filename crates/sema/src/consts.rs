@@ -16,7 +16,7 @@ impl Checker<'_> {
         let file = self.file;
         for item in &file.items {
             if let ItemKind::Const { name, ty, value } = &item.kind {
-                let doc = item.doc.clone();
+                let doc = item.doc.as_str().into();
                 self.program.consts.push(ir::ConstDef {
                     name: name.name.clone(),
                     doc,
@@ -95,7 +95,7 @@ impl Checker<'_> {
             if let ItemKind::ConstArray { ty, name, len, values } = &item.kind {
                 let found = self.array_of_constants(ty, name, len, values);
                 let (ty, values) = found.unwrap_or((Ty::U32, Vec::new()));
-                let (name, doc) = (name.name.clone(), item.doc.clone());
+                let (name, doc) = (name.name.clone(), item.doc.as_str().into());
                 self.program.arrays.push(ir::ArrayDef { name, doc, ty, values });
             }
         }

@@ -32,7 +32,7 @@ impl Checker<'_> {
     pub(crate) fn declare_records(&mut self) {
         let file = self.file;
         for item in &file.items {
-            let doc = item.doc.clone();
+            let doc = item.doc.as_str().into();
             match &item.kind {
                 ItemKind::Struct { name, fields } => {
                     let fields = self.fields(fields, "struct");
@@ -76,7 +76,12 @@ impl Checker<'_> {
                     .mend("remove it"),
                 );
             }
-            defs.push(ir::FieldDef { name: field.name.name.clone(), doc: field.doc.clone(), ty, init: None });
+            defs.push(ir::FieldDef {
+                name: field.name.name.clone(),
+                doc: field.doc.as_str().into(),
+                ty,
+                init: None,
+            });
         }
         defs
     }
@@ -177,12 +182,17 @@ impl Checker<'_> {
                 );
             }
             let ty = ty.filter(|t| t.is_scalar() || *t == self.program.address_ty()).unwrap_or(Ty::U64);
-            defs.push(ir::FieldDef { name: part.name.name.clone(), doc: String::new(), ty, init: None });
+            defs.push(ir::FieldDef {
+                name: part.name.name.clone(),
+                doc: ir::Text::default(),
+                ty,
+                init: None,
+            });
         }
         defs
     }
 
-    fn event(&mut self, doc: String, name: &Ident, kind: &Ident, fields: &[Field]) {
+    fn event(&mut self, doc: ir::Text, name: &Ident, kind: &Ident, fields: &[Field]) {
         const KINDS: [(&str, &str, ir::EventKind); 5] = [
             ("app_event", "APP_EVENT", ir::EventKind::App),
             ("net_event", "NET_EVENT", ir::EventKind::Net),
@@ -287,13 +297,13 @@ impl Checker<'_> {
         }
         if any {
             let name = GLOBAL_ID.to_owned();
-            self.program.ids.push(ir::IdDef { name, doc: String::new(), parts: Vec::new() });
+            self.program.ids.push(ir::IdDef { name, doc: ir::Text::default(), parts: Vec::new() });
         }
     }
 
     fn context(
         &mut self,
-        doc: String,
+        doc: ir::Text,
         name: &Ident,
         (global, id): (bool, Option<ir::IdId>),
         fields: &[Field],

@@ -55,7 +55,7 @@ impl Checker<'_> {
                 let ret = self.return_type(ret);
                 self.program.functions.push(ir::Function {
                     name: name.name.clone(),
-                    doc: item.doc.clone(),
+                    doc: item.doc.as_str().into(),
                     loc,
                     params: locals.len() as u32,
                     locals,

@@ -37,7 +37,7 @@ impl<'a> Checker<'a> {
                     self.net_header(name, fields);
                 }
                 ItemKind::Opt { name, fields } => {
-                    let opt = self.option(item.doc.clone(), name, fields);
+                    let opt = self.option(item.doc.as_str().into(), name, fields);
                     self.program.opts.push(opt);
                 }
                 _ => {}
@@ -48,12 +48,12 @@ impl<'a> Checker<'a> {
         self.option_lists();
         for item in &file.items {
             if let ItemKind::Blueprint { name, over, fields } = &item.kind {
-                self.blueprint(item.doc.clone(), name, over.as_ref(), fields);
+                self.blueprint(item.doc.as_str().into(), name, over.as_ref(), fields);
             }
         }
     }
 
-    fn blueprint(&mut self, doc: String, name: &Ident, over: Option<&Ident>, fields: &'a [Field]) {
+    fn blueprint(&mut self, doc: ir::Text, name: &Ident, over: Option<&Ident>, fields: &'a [Field]) {
         if let Some(over) = over.filter(|over| !self.is_of_either_version(over)) {
             self.lookup("network header", over, |d| (d == Def::NetHeader).then_some(()));
         }
@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
         let fixed = if bp.parts.is_empty() { place.offset } else { 8 * bp.fixed_len };
         bp.fields.push(ir::BpField {
             name: field.name.name.clone(),
-            doc: field.doc.clone(),
+            doc: field.doc.as_str().into(),
             ty,
             bits,
             bit_offset: if trailer { fixed } else { place.offset },
@@ -558,7 +558,7 @@ fn padding(bp: &mut ir::BlueprintDef, slot: &Slot<'_>, place: &mut Placing) {
         let bits = left.min(8);
         bp.fields.push(ir::BpField {
             name: format!("pad_{}__", bp.fields.len()),
-            doc: String::new(),
+            doc: ir::Text::default(),
             ty: Ty::U8,
             bits,
             bit_offset: place.offset,

@@ -148,7 +148,7 @@ impl Checker<'_> {
         self.check_call_fields(call, &def);
         self.check_shape(interface, call, &def);
         let target = self.call_target(call, event)?;
-        Some(ir::InterfaceCall { name: call.name.name.clone(), doc: call.doc.clone(), event, target })
+        Some(ir::InterfaceCall { name: call.name.name.clone(), doc: call.doc.as_str().into(), event, target })
     }
 
     /// A call carries words and one piece of data.

@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
             }
             groups.push(ir::Group {
                 name: group.name.name.clone(),
-                doc: group.doc.to_owned(),
+                doc: group.doc.into(),
                 packed: group.packed,
                 shape: group.shape.map(|s| s.name.clone()),
                 first: first as u32,

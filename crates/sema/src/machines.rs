@@ -58,7 +58,7 @@ impl<'a> Checker<'a> {
             let Some(Def::Machine(states, _)) = self.env.get(&machine.name.name) else { continue };
             fields.push(ir::FieldDef {
                 name: machine.name.name.clone(),
-                doc: machine.doc.to_owned(),
+                doc: machine.doc.into(),
                 ty: Ty::Enum(states),
                 init: None,
             });
@@ -129,7 +129,7 @@ impl<'a> Checker<'a> {
             let loc = self.loc(machine.name.span);
             self.program.functions.push(ir::Function {
                 name: self.function_name(&machine.name.name, &name.name),
-                doc: format!("what the machine `{}` does for `{}`", machine.name.name, name.name),
+                doc: format!("what the machine `{}` does for `{}`", machine.name.name, name.name).into(),
                 loc,
                 params: locals.len() as u32,
                 locals,
@@ -341,7 +341,7 @@ impl<'a> Checker<'a> {
 
     fn keep_machine(&mut self, machine: Declared<'_>, number: usize) {
         let Some((context, _)) = self.machines[number].place else { return };
-        let states = machine.states.iter().map(|s| (s.name.name.clone(), s.doc.clone())).collect();
+        let states = machine.states.iter().map(|s| (s.name.name.clone(), s.doc.as_str().into())).collect();
         let mut transitions = std::mem::take(&mut self.machines[number].transitions);
         for transition in &mut transitions {
             let mut to = std::mem::take(&mut transition.to);
@@ -355,7 +355,7 @@ impl<'a> Checker<'a> {
         let entries = all.filter(entered).collect();
         self.program.machines.push(ir::Machine {
             name: machine.name.name.clone(),
-            doc: machine.doc.to_owned(),
+            doc: machine.doc.into(),
             context,
             states,
             entries,

@@ -44,11 +44,15 @@ impl Checker<'_> {
         }
         let id = ir::IdId(next(ID));
         self.env.names.insert(ir::ADDRESS.to_owned(), (Def::Id(id), Span::default()));
-        let part =
-            |name: &str| ir::FieldDef { name: name.to_owned(), doc: String::new(), ty: Ty::U64, init: None };
+        let part = |name: &str| ir::FieldDef {
+            name: name.to_owned(),
+            doc: ir::Text::default(),
+            ty: Ty::U64,
+            init: None,
+        };
         self.program.ids.push(ir::IdDef {
             name: ir::ADDRESS.to_owned(),
-            doc: "An IPv6 address.".to_owned(),
+            doc: "An IPv6 address.".into(),
             parts: vec![part("high"), part("low")],
         });
     }

@@ -12,7 +12,7 @@ use crate::types::is_int;
 use crate::{Checker, codes};
 
 impl Checker<'_> {
-    pub(crate) fn option(&mut self, doc: String, name: &Ident, fields: &[Field]) -> ir::OptDef {
+    pub(crate) fn option(&mut self, doc: ir::Text, name: &Ident, fields: &[Field]) -> ir::OptDef {
         self.check_twins(fields.iter().map(|f| &f.name));
         let (fields, last) = split_list(fields);
         let list = last.and_then(|field| self.option_elements(field));
@@ -169,13 +169,13 @@ impl Checker<'_> {
         let file = self.file;
         for item in &file.items {
             if let ItemKind::OptList { name, fields } = &item.kind {
-                let list = self.option_list(item.doc.clone(), name, fields);
+                let list = self.option_list(item.doc.as_str().into(), name, fields);
                 self.program.opt_lists.push(list);
             }
         }
     }
 
-    fn option_list(&mut self, doc: String, name: &Ident, fields: &[Field]) -> ir::OptListDef {
+    fn option_list(&mut self, doc: ir::Text, name: &Ident, fields: &[Field]) -> ir::OptListDef {
         let mut members = None;
         let (mut align, mut pad) = (1, 1);
         for field in fields {

@@ -39,7 +39,7 @@ impl Checker<'_> {
         if self.env.get(REPORT).is_some() {
             self.program.enums.push(ir::EnumDef {
                 name: REPORT.to_owned(),
-                doc: "What the network reports about a packet.".to_owned(),
+                doc: "What the network reports about a packet.".into(),
                 repr: Ty::U8,
                 variants: (0..).zip(REPORT_NAMES).map(|(value, name)| (name.to_owned(), value)).collect(),
             });

@@ -35,7 +35,7 @@ impl Checker<'_> {
             Some(0) if !self.has_errors() => self.report_defaults(written, &cond),
             Some(_) => {}
         }
-        let (text, loc) = (self.written(written.span), self.loc(written.span));
+        let (text, loc) = (self.written(written.span).into(), self.loc(written.span));
         self.program.requirements.push(ir::Requirement { cond, text, loc });
     }
 

@@ -29,7 +29,7 @@ impl Checker<'_> {
         let of = timer.array.as_ref().and_then(|length| self.length(length));
         let one = |element: Option<ir::TimerElement>| ir::TimerDef {
             name: element.map_or(timer.name.name.clone(), |e| format!("{}[{}]", timer.name.name, e.at)),
-            doc: timer.doc.clone(),
+            doc: timer.doc.as_str().into(),
             event: event.unwrap_or(ir::EventId(0)),
             element,
             says: Vec::new(),

@@ -30,7 +30,7 @@ impl Checker<'_> {
             };
             self.program.enums.push(ir::EnumDef {
                 name: name.name.clone(),
-                doc: item.doc.clone(),
+                doc: item.doc.as_str().into(),
                 repr,
                 variants,
             });
@@ -144,6 +144,6 @@ impl Checker<'_> {
                 .mend("widen the range or change the default"),
             );
         }
-        ir::ParamDef { name: name.name.clone(), doc: doc.to_owned(), ty: t, default, lo: low, hi: high }
+        ir::ParamDef { name: name.name.clone(), doc: doc.into(), ty: t, default, lo: low, hi: high }
     }
 }

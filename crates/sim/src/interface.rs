@@ -169,7 +169,7 @@ impl Shape {
             _ => {
                 return Err(format!(
                     "{} has no interface `stream`, `multistream`, `message`, `rpc` or `verbs`, which the simulator's applications speak",
-                    program.file
+                    program.file.raw()
                 ));
             }
         };

@@ -67,8 +67,11 @@ fn claim_words(program: &Program, host: &str, failed: &FailedClaim) -> String {
     let Some(claim) = program.claims.get(failed.claim as usize) else {
         return format!("a claim failed in {place}");
     };
-    let (file, line, col) = (program.file_of(claim.loc), claim.loc.line, claim.loc.col);
-    format!("{file}:{line}:{col}: `{}` does not hold, in {place}, on the {host} at {at:.9} s", claim.text)
+    let (file, line, col) = (program.file_of(claim.loc).raw(), claim.loc.line, claim.loc.col);
+    format!(
+        "{file}:{line}:{col}: `{}` does not hold, in {place}, on the {host} at {at:.9} s",
+        claim.text.raw()
+    )
 }
 
 /// Every byte arrives once and in order, or both applications are told of an error.

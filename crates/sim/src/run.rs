@@ -34,7 +34,7 @@ pub(crate) fn in_network(way: &Way<'_>, config: Config) -> Result<Box<dyn Core>,
     if program.in_network.is_none() {
         return Err(format!(
             "{} runs at an end, not in the network: it says no `register_role`",
-            program.file
+            program.file.raw()
         ));
     }
     // Nobody steps through what is in the network.
@@ -69,7 +69,7 @@ fn go_together(program: &Program, way: Option<&Way<'_>>, scenario: &Scenario) ->
     if let Some(way) = way.filter(|way| Interface::of_offload(way.program).is_some()) {
         return Err(format!(
             "{} hands messages to an offload, which stands at a node: simulate a --topology, and place it with --at NODE=PROGRAM",
-            way.program.file
+            way.program.file.raw()
         ));
     }
     if scenario.link.path_mtu.is_some() && (way.is_some() || program.net_header.layer == NetLayer::Link) {
@@ -92,7 +92,7 @@ pub(crate) fn same_version(between: &Program, ends: &Program) -> Result<(), Stri
     if its == theirs {
         return Ok(());
     }
-    Err(format!("{} runs over {}, and the ends run over {}", between.file, its.name(), theirs.name()))
+    Err(format!("{} runs over {}, and the ends run over {}", between.file.raw(), its.name(), theirs.name()))
 }
 
 /// As [`run`], with a program in the network between client and server: each way has the scenario's link twice.

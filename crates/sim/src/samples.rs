@@ -62,7 +62,7 @@ impl Samples {
                         contexts.filter(|f| unit_of(&f.ty).is_some()).map(|f| &*f.name).collect();
                     format!(
                         "no context of {} has a field `{}` with a number; there are {}",
-                        program.file,
+                        program.file.raw(),
                         field.join("."),
                         names.join(", ")
                     )

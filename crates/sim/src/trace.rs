@@ -39,7 +39,7 @@ impl<W: Write> JsonLines<W> {
         let mut header = json!({
             "schema": "carrick-trace-2",
             "version": env!("CARGO_PKG_VERSION"),
-            "program": program.file,
+            "program": program.file.raw(),
             "source_hash": format!("{:016x}", program.source_hash),
             "seed": seed,
             "run": manifest,
@@ -146,7 +146,7 @@ pub fn describe(program: &Program, record: &Record) -> (&'static str, Value) {
             let name = Opcode::numbered(record.number).map_or("?", Opcode::name);
             let mut detail = json!({"name": name, "words": record.words});
             if record.at != Loc::default() {
-                detail["file"] = json!(program.file_of(record.at));
+                detail["file"] = json!(program.file_of(record.at).raw());
                 detail["line"] = json!(record.at.line);
             }
             ("instruction", detail)
@@ -170,7 +170,7 @@ pub fn describe(program: &Program, record: &Record) -> (&'static str, Value) {
                 "claim",
                 json!({
                     "failed": claim.map(|c| &c.text),
-                    "file": claim.map(|c| program.file_of(c.loc)),
+                    "file": claim.map(|c| program.file_of(c.loc).raw()),
                     "line": claim.map(|c| c.loc.line),
                     "context": words.next(),
                 }),

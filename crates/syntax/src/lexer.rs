@@ -30,6 +30,11 @@ impl TokenKind {
     pub fn is_comment(self) -> bool {
         matches!(self, TokenKind::LineComment | TokenKind::BlockComment)
     }
+
+    /// A comment of either sort: no code.
+    pub fn is_aside(self) -> bool {
+        self.is_comment() || self == TokenKind::DocComment
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

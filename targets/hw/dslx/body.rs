@@ -10,6 +10,7 @@ use carrick_ir::{Function, Loc, LocalId, Program};
 use super::effects::Var;
 use super::expr::Scope;
 use super::names::variable;
+use super::text::file_in_comment;
 
 /// Slots of instructions, and places of operands for which a slot has no space.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -124,14 +125,17 @@ impl<'p> Body<'p> {
         format!("{}_part_{}", variable(&self.function.name), self.parts)
     }
 
-    /// Whether a variable stands in the text.
+    /// Whether a variable stands in the text, its comments left out.
     pub fn mentions(&self, name: &str) -> bool {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        self.text.match_indices(name).any(|(at, _)| {
-            let (before, after) =
-                (self.text[..at].chars().next_back(), self.text[at + name.len()..].chars().next());
-            !before.is_some_and(|c| is_word(c) || c == '.') && !after.is_some_and(is_word)
-        })
+        let in_code = |code: &str| {
+            code.match_indices(name).any(|(at, _)| {
+                let (before, after) =
+                    (code[..at].chars().next_back(), code[at + name.len()..].chars().next());
+                !before.is_some_and(|c| is_word(c) || c == '.') && !after.is_some_and(is_word)
+            })
+        };
+        self.text.lines().any(|line| in_code(line.split("//").next().unwrap_or(line)))
     }
 
     pub fn scope(&self, loc: Loc) -> Scope<'_> {
@@ -169,8 +173,7 @@ impl<'p> Body<'p> {
             return self.line(line);
         }
         self.shown = loc;
-        let file = self.program.file_of(loc);
-        let file = file.rsplit('/').next().unwrap_or(file);
+        let file = file_in_comment(self.program.file_of(loc));
         self.line(&format!("{line}  // {file}:{}", loc.line));
     }
 
@@ -217,7 +220,7 @@ impl<'p> Body<'p> {
         let (_, second) = second.split_once('\n').unwrap_or_default();
         let first = self.text.split_off(fork.begin);
         let (head, first) = first.split_once('\n').unwrap_or_default();
-        let comment = head.rfind('{').map_or("", |at| &head[at + 1..]);
+        let comment = head.find("  //").map_or("", |at| &head[at..]);
         let _ = write!(
             self.text,
             "{indent}let when__ = {};{comment}\n{indent}let then__ = {{\n{first}{indent}}};\n{indent}let else__ = {{\n{second}",

@@ -19,6 +19,7 @@ mod packets;
 mod parser;
 mod shape;
 mod stmt;
+mod text;
 mod timers;
 mod types;
 
@@ -27,7 +28,7 @@ use std::fmt::Write;
 
 use carrick_ir::{
     Block, Chain, CtxId, EventId, FuncId, Function, Instr, Loc, Local, LocalId, NetLayer, Program, Stmt,
-    StmtKind, Ty, bounds, walk,
+    StmtKind, Text, Ty, bounds, walk,
 };
 
 use body::Places;
@@ -393,7 +394,7 @@ impl Emitter<'_> {
         }
         Function {
             name: name.to_owned(),
-            doc: String::new(),
+            doc: Text::default(),
             loc: Loc::default(),
             params: 2,
             locals,

@@ -31,7 +31,9 @@ pub fn of<'p>(
             inputs.push(Input { file: name, hash: digits(fnv1a(&octets)) });
         }
     }
-    inputs.extend(programs.into_iter().map(|p| Input { file: p.file.clone(), hash: digits(p.source_hash) }));
+    inputs.extend(
+        programs.into_iter().map(|p| Input { file: p.file.raw().to_owned(), hash: digits(p.source_hash) }),
+    );
     Ok(inputs)
 }
 

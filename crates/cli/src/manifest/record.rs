@@ -71,7 +71,7 @@ impl Manifest {
     ) -> Result<Manifest, Failure> {
         Ok(Manifest {
             version: VERSION.to_owned(),
-            program: program.file.clone(),
+            program: program.file.raw().to_owned(),
             source_hash: inputs::digits(program.source_hash),
             inputs: inputs::of(args, in_network)?,
             seed: args.scenario.seed,

@@ -129,7 +129,7 @@ fn parameters(program: &Program, config: &Config) -> Result<Vec<u64>, String> {
         }
     }
     match program.unmet(&config.params) {
-        Some(unmet) => Err(format!("the parameters do not meet `{}`", unmet.text)),
+        Some(unmet) => Err(format!("the parameters do not meet `{}`", unmet.text.raw())),
         None => Ok(config.params.clone()),
     }
 }

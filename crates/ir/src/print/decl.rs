@@ -7,15 +7,16 @@ use crate::uses::event_kind_name;
 use crate::{
     BlueprintDef, BpFieldKind, CallTarget, Chain, ContextDef, Crc, CrcMask, CrcPart, CtxId, EventDef, Expr,
     FieldDef, FuncId, Function, Interface, KeyPart, NetLayer, OptDef, OptListDef, SchedInput, SchedInputs,
-    Schedule,
+    Schedule, Text,
 };
 
 impl<'p> Printer<'p> {
     pub(super) fn program(&mut self) {
         let p = self.program;
-        self.line(&format!("program {} from {:?}, source {:016x}", p.name, p.file, p.source_hash));
+        self.line(&format!("program {} from {:?}, source {:016x}", p.name, p.file.raw(), p.source_hash));
         if !p.features.is_empty() {
-            self.line(&format!("with {}", p.features.join(", ")));
+            let features: Vec<&str> = p.features.iter().map(Text::raw).collect();
+            self.line(&format!("with {}", features.join(", ")));
         }
         self.values();
         for def in &p.structs {

@@ -22,7 +22,7 @@ impl<'p> Printer<'p> {
         for transition in &machine.transitions {
             let state = |number: u32| states.get(number as usize).copied().unwrap_or("?");
             let event = name(&self.program.events, transition.event.index(), |d| &d.name);
-            let guard = transition.guard.iter().map(|guard| format!(" if ({guard})"));
+            let guard = transition.guard.iter().map(|guard| format!(" if ({})", guard.raw()));
             let mut leads: Vec<&str> = transition.to.iter().map(|to| state(*to)).collect();
             leads.extend(transition.ends.then_some("the end"));
             let leads = if leads.is_empty() { "stays".to_owned() } else { leads.join(", ") };

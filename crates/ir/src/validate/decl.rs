@@ -70,7 +70,7 @@ impl<'p> Check<'p> {
             self.must(!below && !arith::less(&def.ty, def.hi, def.default), "the default is out of range");
         }
         for def in &p.requirements {
-            self.at("require", &def.text);
+            self.at("require", def.text.raw());
             self.scoped(Scope::Constant, &def.cond, &Ty::Bool, "the condition");
         }
         let defaults: Vec<u64> = p.params.iter().map(|d| d.default).collect();

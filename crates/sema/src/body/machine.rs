@@ -90,7 +90,7 @@ impl Body<'_, '_> {
         let transition = ir::Transition {
             from,
             event,
-            guard: reaction.cond.as_ref().map(|cond| self.cx.written(cond.span)),
+            guard: reaction.cond.as_ref().map(|cond| self.cx.written(cond.span).into()),
             to: std::mem::take(&mut self.gotos),
             ends: self.cx.deletes(&body, self.cx.program.functions.len()),
             loc: at,

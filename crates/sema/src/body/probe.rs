@@ -28,7 +28,7 @@ impl Body<'_, '_> {
         self.keep_temporaries_apart();
         Some(ir::Function {
             name: "probe".to_owned(),
-            doc: String::new(),
+            doc: ir::Text::default(),
             loc: self.at,
             params: scope.len() as u32,
             locals: self.locals,

@@ -349,7 +349,7 @@ fn stations(
         misdeeds.extend(astray(station, &name, *node < setup.topology.hosts));
         results.push(StationResult {
             node: name,
-            program: way.program.file.clone(),
+            program: way.program.file.raw().to_owned(),
             protocols: [way.program.net_header.protocol, protocol],
             counters: station.core.counters(),
             open_contexts: station.core.open_contexts(),

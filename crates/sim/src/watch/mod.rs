@@ -353,8 +353,8 @@ impl<W: Write> Watch<W> {
             Outcome::Gone => What::Refused { text, by: change.by, why: "the context is gone".into() },
             Outcome::Breaks { claim } => {
                 let claim = &self.program.claims[claim];
-                let (file, line) = (self.program.file_of(claim.loc), claim.loc.line);
-                let why = format!("`{}` ({file}:{line}) would not hold", claim.text);
+                let (file, line) = (self.program.file_of(claim.loc).raw(), claim.loc.line);
+                let why = format!("`{}` ({file}:{line}) would not hold", claim.text.raw());
                 What::Refused { text, by: change.by, why }
             }
         };

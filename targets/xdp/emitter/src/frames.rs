@@ -2,7 +2,8 @@
 //! Functions, and where their own records lie.
 
 use carrick_emit_c::Emitter;
-use carrick_emit_c::names::{doc_comment, safe};
+use carrick_emit_c::names::safe;
+use carrick_emit_c::text;
 use carrick_ir::{self as ir, ExprKind, Function, LocalId, Stmt, StmtKind, Ty, walk};
 
 use crate::{crossing, depth, writing};
@@ -136,7 +137,7 @@ fn function_apart(e: &mut Emitter<'_>, function: &Function, apart: bool) {
             }
         })
         .collect();
-    if let Some(doc) = doc_comment(&function.doc) {
+    if let Some(doc) = text::comment(&function.doc) {
         e.w.line(doc);
     }
     let kind = if apart { "CARRICK_GLOBAL_FN" } else { "CARRICK_INLINE" };

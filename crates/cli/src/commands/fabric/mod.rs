@@ -105,7 +105,7 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
     if let Some(folder) = &fabric.plot {
         let drawn = tables(fabric).into_iter().filter(|(_, drawn, _)| *drawn);
         let drawn: Vec<_> = drawn.map(|(_, _, table)| show::csv(&done, &runs, &manifest, table)).collect();
-        plot::all(folder, &drawn, &plot::label(Path::new(&program.file)))?;
+        plot::all(folder, &drawn, &plot::label(Path::new(program.file.raw())))?;
     }
     match args.format {
         Format::Json => output::json(&show::json(&done, &runs.varied, &manifest)),

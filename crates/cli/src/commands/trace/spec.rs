@@ -114,11 +114,9 @@ fn interval(text: &str) -> Result<u64, Failure> {
 }
 
 fn event(program: &Program, name: &str) -> Result<usize, Failure> {
-    program
-        .events
-        .iter()
-        .position(|e| e.name == name)
-        .ok_or_else(|| unknown(&program.file, "event", name, program.events.iter().map(|e| e.name.as_str())))
+    program.events.iter().position(|e| e.name == name).ok_or_else(|| {
+        unknown(program.file.raw(), "event", name, program.events.iter().map(|e| e.name.as_str()))
+    })
 }
 
 fn unknown<'n>(file: &str, what: &str, name: &str, names: impl Iterator<Item = &'n str> + Clone) -> Failure {
@@ -139,7 +137,7 @@ fn context(
     let contexts = &program.contexts;
     if let Some(name) = &args.context {
         let found = contexts.iter().position(|c| c.name == *name);
-        let wrong = || unknown(&program.file, "context", name, contexts.iter().map(|c| c.name.as_str()));
+        let wrong = || unknown(program.file.raw(), "context", name, contexts.iter().map(|c| c.name.as_str()));
         return found.map(Some).ok_or_else(wrong);
     }
     if texts.is_empty() {
@@ -161,7 +159,7 @@ fn context(
     let mut best = contexts.iter().enumerate().filter(|(_, c)| known(c) == most).map(|(at, _)| at);
     match (best.next(), best.next()) {
         (Some(only), None) => Ok(Some(only)),
-        (None, _) => Err(Failure::Usage(format!("{} has no context", program.file))),
+        (None, _) => Err(Failure::Usage(format!("{} has no context", program.file.raw()))),
         _ => {
             let all: Vec<&str> = contexts.iter().map(|c| c.name.as_str()).collect();
             Err(Failure::Usage(format!(

@@ -107,13 +107,16 @@ impl Application {
         let has = |call| interface.has(call);
         for (call, name) in [(Call::Take, "take"), (Call::Recv, "recv"), (Call::Put, "put")] {
             if !has(call) {
-                return Err(format!("{}: its interface `offload` lacks the call `{name}`", program.file));
+                return Err(format!(
+                    "{}: its interface `offload` lacks the call `{name}`",
+                    program.file.raw()
+                ));
             }
         }
         if !has(Call::Consume) && (settings.intercept_ppm > 0 || settings.cache.is_some()) {
             return Err(format!(
                 "{}: its interface `offload` has no call `consume`, which intercepts a message",
-                program.file
+                program.file.raw()
             ));
         }
         let longest = longest(setup.message, &setup.offloads);

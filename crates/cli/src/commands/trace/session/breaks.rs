@@ -100,10 +100,10 @@ impl Session {
     /// The number of the file with this name, or whose path ends with it.
     fn file(&self, name: &str) -> Result<usize, Failure> {
         let program = self.program();
-        let files = || std::iter::once(&program.file).chain(&program.imports);
-        let fits = |file: &String| std::path::Path::new(file).ends_with(name);
+        let files = || std::iter::once(&program.file).chain(&program.imports).map(carrick_ir::Text::raw);
+        let fits = |file: &str| std::path::Path::new(file).ends_with(name);
         files().position(fits).ok_or_else(|| {
-            let all: Vec<&str> = files().map(String::as_str).collect();
+            let all: Vec<&str> = files().collect();
             Failure::Usage(format!("{name:?} is no file of the program; it has {}", all.join(", ")))
         })
     }
@@ -115,7 +115,7 @@ impl Session {
         let after = lines().filter(|l| *l > line).min();
         let near: Vec<String> = before.into_iter().chain(after).map(|l| l.to_string()).collect();
         let program = self.program();
-        let name = file.checked_sub(1).and_then(|i| program.imports.get(i)).unwrap_or(&program.file);
+        let name = file.checked_sub(1).and_then(|i| program.imports.get(i)).unwrap_or(&program.file).raw();
         Failure::Usage(match &near[..] {
             [] => format!("{name} has no statements"),
             [only] => {

@@ -62,7 +62,7 @@ impl Session {
 
     /// `file.mtp:12`
     pub fn place(&self, loc: Loc) -> String {
-        format!("{}:{}", self.program().file_of(loc), loc.line)
+        format!("{}:{}", self.program().file_of(loc).raw(), loc.line)
     }
 
     /// What can be named at a statement.

@@ -4,6 +4,8 @@
 //! `tests/generated` has the whole C of four small programs: for processes (`NAME.h`, `NAME.c`) and for the kernel (`NAME.bpf.c`).
 //! `CARRICK_RECORD=1 cargo test -p carrick-tests --test generated` writes it anew: read the diff.
 
+mod hostile;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,12 +31,12 @@ fn program(path: &Path) -> Program {
 fn generated(name: &str) -> Vec<(String, String)> {
     let file = format!("tests/programs/{name}.mtp");
     let mut program = program(&root().join(&file));
-    program.file = file;
+    program.file = file.into();
     // It changes with each comment of the source.
     program.source_hash = 0;
     let here = format!("{}/", root().display());
     for import in &mut program.imports {
-        *import = import.replace(&here, "");
+        *import = import.raw().replace(&here, "").into();
     }
     assert_eq!(carrick_xdp_emitter::unsupported(&program), None, "{name} fits the kernel");
     let mut files = carrick_emit_c::emit(&program);
@@ -96,7 +98,7 @@ fn symbols(object: &Path) -> Vec<(char, String)> {
 fn object(dir: &Path, source: &str) -> PathBuf {
     let made = dir.join(source).with_extension("o");
     let compiled = Command::new(cc::compiler())
-        .args(["-std=c11", "-O0", "-fno-pie", "-Iruntime/include", "-I.", "-c", source, "-o"])
+        .args(["-std=gnu11", "-O0", "-fno-pie", "-Iruntime/include", "-I.", "-c", source, "-o"])
         .arg(&made)
         .current_dir(dir)
         .output()
