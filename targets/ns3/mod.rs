@@ -18,6 +18,9 @@ static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/ns3");
 /// How Debian brings what is needed.
 const INSTALL: &str = "apt-get install libns3-dev cmake pkg-config g++";
 
+/// What CMake takes for more than a part of a path, also in the projects with which it tries compilers.
+const MEANT_BY_CMAKE: [&str; 11] = ["\"", "\\", ";", "|", "[", "]", ":", "${", "$<", "$ENV{", "$CACHE{"];
+
 /// The target.
 pub struct Ns3;
 
@@ -59,6 +62,13 @@ fn write_host(dir: &Path) -> Result<(), Failure> {
 
 /// Builds what was written, in the folder `build`.
 fn make(dir: &Path) -> Result<(), Failure> {
+    let at = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    if let Some(meant) = MEANT_BY_CMAKE.iter().find(|meant| at.to_string_lossy().contains(**meant)) {
+        let dir = dir.display();
+        return Err(Failure::Usage(format!(
+            "CMake cannot build in {dir}: it takes `{meant}` in a path for something else; choose another folder with -o"
+        )));
+    }
     let run = |words: &[&str], what: &str| {
         let mut command = Command::new("cmake");
         command.current_dir(dir).args(words);
@@ -66,4 +76,20 @@ fn make(dir: &Path) -> Result<(), Failure> {
     };
     run(&["-S", ".", "-B", "build"], "configure the project for ns-3")?;
     run(&["--build", "build", "--parallel", "2"], "build the program for ns-3")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cmake_is_not_given_a_folder_that_it_misreads() {
+        for name in ["a;b", "a:b", "a[1]", "${a}", "$<1:a>", "a\\b", "a\"b"] {
+            let dir = tempfile::tempdir().expect("a folder");
+            let place = dir.path().join(name);
+            std::fs::create_dir(&place).expect("a folder");
+            let refused = make(&place);
+            assert!(matches!(&refused, Err(Failure::Usage(why)) if why.contains("-o")), "{name}: {refused:?}");
+        }
+    }
 }

@@ -9,6 +9,10 @@ use carrick_tests::build::carrick;
 use carrick_tests::command::done;
 use carrick_tests::net::lacks;
 
+/// A longer name, of which a shell or `make` would do what it says.
+const STRANGE: &str =
+    "another/it's a \"folder\" (1) $(touch marker) `touch marker`; touch marker & $$HOME ${HOME} # \\ 100%";
+
 /// Builds in a new folder of this name, with little optimisation, as that takes less time.
 fn build(dir: &Path, target: &str) -> BTreeMap<String, Vec<u8>> {
     std::fs::create_dir_all(dir).expect("a folder");
@@ -38,7 +42,7 @@ fn collect(dir: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
 /// Builds in two folders; the files that must be there are, and all are alike.
 fn builds_alike(target: &str, wanted: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
-    let places = ["a", "another/that-is-longer"].map(|name| folder.path().join(name));
+    let places = ["a", STRANGE].map(|name| folder.path().join(name));
     let [first, second] = places.each_ref().map(|place| {
         let files = build(place, target);
         let inside = |name: &String| name.trim_start_matches(&*place.to_string_lossy()).to_owned();
@@ -51,6 +55,9 @@ fn builds_alike(target: &str, wanted: &[&str]) {
     let differ: Vec<_> =
         first.iter().filter(|(name, bytes)| second[*name] != **bytes).map(|(name, _)| name).collect();
     assert!(differ.is_empty(), "they differ: {differ:?}");
+    let mut made = BTreeMap::new();
+    collect(folder.path(), &mut made);
+    assert!(!made.keys().any(|path| path.ends_with("/marker")), "a shell has read the name of a folder");
 }
 
 #[test]
