@@ -3,6 +3,7 @@
 //! them that are driven a line at a time. Everything made here is removed again when it is dropped, also when a test fails.
 #![warn(missing_docs)]
 
+pub mod bare;
 pub mod build;
 pub mod capture;
 pub mod cargo;
@@ -15,6 +16,7 @@ pub mod net;
 pub mod node;
 pub mod other_targets;
 pub mod pattern;
+pub mod places;
 pub mod programs;
 pub mod running;
 pub mod scripted;

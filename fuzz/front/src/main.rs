@@ -2,10 +2,12 @@
 //! Feeds the front end with broken programs for a while. It must never panic, its spans must lie in the text, and
 //! what it accepts must be a valid IR.
 //!
-//! `carrick-fuzz-front SECONDS [SEED]` mutates every `.mtp` file of the tree and the programs in the reference.
+//! `carrick-fuzz-front SECONDS [SEED]` mutates every `.mtp` file of the tree and the programs in the reference, and now and then makes a
+//! table with hostile text, of which no text may become code.
 //! `carrick-fuzz-front --replay FILE` runs one file. A finding is written to `fuzz/findings`, and the exit code is 1.
 
 mod corpus;
+mod hostile;
 mod judge;
 mod mutate;
 mod random;
@@ -14,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use hostile::Hostile;
 use mutate::Mutator;
 use random::Random;
 
@@ -42,7 +45,12 @@ fn usage() -> ExitCode {
 fn replay(file: &str) -> ExitCode {
     match std::fs::read(file) {
         Ok(octets) => {
-            judge::judge(&String::from_utf8_lossy(&octets));
+            let text = String::from_utf8_lossy(&octets);
+            if file.ends_with(".json") {
+                hostile::judge(&text);
+            } else {
+                judge::judge(&text);
+            }
             eprintln!("{file}: nothing wrong");
             ExitCode::SUCCESS
         }
@@ -61,7 +69,12 @@ fn fuzz(seconds: &str, seed: &str) -> ExitCode {
     let end = Instant::now() + Duration::from_secs(seconds);
     let last = root().join("fuzz/findings/front-last.mtp");
     let mut tries = 0_u64;
+    let tables = Hostile::new(&root().join(TABLES));
+    let mut drawn = Random::new(seed);
     while Instant::now() < end {
+        if tries.is_multiple_of(EACH_TABLE) && !tried(&tables.next(&mut drawn)) {
+            return ExitCode::FAILURE;
+        }
         let text = mutator.next();
         // Written first: a stack that overflows takes the process with it.
         let deep = text.len() > DEEP_AFTER;
@@ -79,6 +92,21 @@ fn fuzz(seconds: &str, seed: &str) -> ExitCode {
     let _ = std::fs::remove_file(&last);
     eprintln!("{tries} programs, nothing found");
     ExitCode::SUCCESS
+}
+
+/// The programs whose tables get hostile text, and after how many broken programs there is another one.
+const TABLES: &str = "tests/programs";
+const EACH_TABLE: u64 = 32;
+
+/// Whether nothing is wrong with a table.
+fn tried(table: &str) -> bool {
+    let right = std::panic::catch_unwind(|| hostile::judge(table)).is_ok();
+    if !right {
+        let file = root().join("fuzz/findings/front-last.json");
+        save(&file, table);
+        eprintln!("found: carrick-fuzz-front --replay {}", file.display());
+    }
+    right
 }
 
 /// From this length on, in bytes, a text may be nested deeply.
@@ -101,5 +129,8 @@ mod tests {
         for _ in 0..2000 {
             judge::judge(&mutator.next());
         }
+        let (tables, mut drawn) = (Hostile::new(&root().join(TABLES)), Random::new(20));
+        let accepted = (0..60).filter(|_| hostile::judge(&tables.next(&mut drawn))).count();
+        assert!(accepted > 5 && accepted < 60, "{accepted} tables are accepted");
     }
 }

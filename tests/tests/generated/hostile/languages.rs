@@ -8,10 +8,9 @@ use std::process::Command;
 
 use carrick_driver::{build, cc};
 use carrick_ir::Program;
+use carrick_tests::bare::{bare, tags};
 use carrick_tests::build::root;
 use carrick_tests::net::lacks;
-
-use super::MARKER;
 
 /// The code of both programs is the same, and compiles.
 pub fn same_code(hostile: &Program, harmless: &Program, dir: &Path) {
@@ -58,7 +57,7 @@ pub fn same_code(hostile: &Program, harmless: &Program, dir: &Path) {
     same("DSLX", &circuit);
 }
 
-/// The words of the core as its compiler sees them; the compiler takes the whole of it, in both kinds of C.
+/// The words of the core as its compiler sees them; it takes the whole of it.
 fn code_of_c(program: &Program, dir: &Path) -> Vec<String> {
     let mut files = carrick_emit_c::emit(program);
     let makefile = files.iter().position(|(name, _)| name == "Makefile").expect("a Makefile");
@@ -72,14 +71,21 @@ fn code_of_c(program: &Program, dir: &Path) -> Vec<String> {
         return words;
     }
     let source = format!("{}.c", program.name);
-    for standard in ["-std=c11", "-std=gnu11"] {
-        let strict = ["-Iruntime/include", "-Wall", "-Wextra", "-Wconversion", "-Werror", standard, &source];
-        said(Command::new(&compiler).current_dir(dir).arg("-fsyntax-only").args(strict));
-        words.extend(bare(
-            &said(Command::new(&compiler).current_dir(dir).args(["-E", "-P"]).args(strict)),
-            "//",
-        ));
-    }
+    let compile = |what: &[&str]| {
+        let mut command = Command::new(&compiler);
+        command.current_dir(dir).args(what).args([
+            "-Iruntime/include",
+            "-Wall",
+            "-Wextra",
+            "-Wconversion",
+            "-Werror",
+            &source,
+        ]);
+        said(&mut command)
+    };
+    compile(&["-fsyntax-only", "-std=gnu11"]);
+    // In this one trigraphs count.
+    words.extend(bare(&compile(&["-E", "-P", "-std=c11"]), "//"));
     words
 }
 
@@ -133,51 +139,6 @@ fn directives(text: &str) -> Vec<String> {
         None => bare(line, "//").join(" "),
     })
     .collect()
-}
-
-/// The words of a text without what is in strings and behind what begins a comment, up to the end of the line.
-fn bare(text: &str, comment: &str) -> Vec<String> {
-    let mut code = String::new();
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        if rest.starts_with(comment) {
-            rest = &rest[rest.find(['\n', '\r']).unwrap_or(rest.len())..];
-            continue;
-        }
-        rest = &rest[c.len_utf8()..];
-        code.push(c);
-        if c == '"' {
-            rest = behind_string(rest);
-            code.push('"');
-        }
-    }
-    assert!(
-        !code.contains(MARKER),
-        "{}",
-        code.lines().find(|line| line.contains(MARKER)).unwrap_or_default()
-    );
-    code.split_whitespace().map(str::to_owned).collect()
-}
-
-/// What is behind the end of a string.
-fn behind_string(text: &str) -> &str {
-    let mut escaped = false;
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => return &text[at + 1..],
-            '\n' | '\r' => panic!("a string goes over the end of a line: {}", &text[..at]),
-            _ => {}
-        }
-    }
-    panic!("a string has no end: {text}")
-}
-
-/// The tags of a page, each with its attributes.
-pub fn tags(page: &str) -> Vec<String> {
-    let behind = page.split('<').skip(1);
-    behind.map(|tag| tag.split('>').next().unwrap_or_default().to_owned()).collect()
 }
 
 /// A capture of no packet: the magic number, the version, the longest packet, Ethernet.

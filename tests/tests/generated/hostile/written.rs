@@ -8,12 +8,13 @@ use carrick_driver::compile::compile_texts;
 use carrick_driver::{Failure, compile_file};
 use carrick_ir::Program;
 use carrick_syntax::lexer::{Token, TokenKind, lex};
+use carrick_tests::bare::MARKER;
 use carrick_tests::build::root;
 use carrick_tests::command::{done, run};
 use carrick_tests::net::lacks_circuits;
 
 use super::languages::{no_other_tags, same_code};
-use super::{MARKER, TEXT, harmless, is_below};
+use super::{TEXT, harmless, is_below};
 
 /// Programs with documentation, conditions of both kinds, a machine, and an import.
 const PROGRAMS: [&str; 4] = ["claims", "required", "machine", "octets"];

@@ -11,20 +11,35 @@ use serde_json::Value;
 pub struct Place {
     of: String,
     field: String,
+    /// whether any text may be there
     pub text: bool,
 }
 
+/// The schema of tables.
 pub struct Schema(Value);
 
 /// Where the definition of a type is.
 const DEFINED: &str = "#/$defs/";
 
+impl Default for Schema {
+    fn default() -> Self {
+        Schema::new()
+    }
+}
+
 impl Schema {
+    /// The schema that this compiler writes.
+    ///
+    /// # Panics
+    /// If it is no JSON.
     pub fn new() -> Schema {
         Schema(serde_json::from_str(&table::schema()).expect("the schema is JSON"))
     }
 
     /// All places.
+    ///
+    /// # Panics
+    /// If the schema defines no types.
     pub fn places(&self) -> BTreeSet<Place> {
         let mut found = BTreeSet::new();
         let all = self.0["$defs"].as_object().expect("the types of the IR");
