@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 
 #include "apps/offload.h"
+#include "carrick/socket_file.h"
 
 #define AT_ONCE 64 /* answers, before packets have their turn */
 
@@ -147,26 +147,17 @@ static void ready(void *user) {
     }
 }
 
-/* A file of a host that is gone is replaced; another's is left alone. */
+/* The messages are others': only the user of this process may serve, unless an administrator allows another. */
 static bool listen_at(struct offload *all, struct carrick_port_error *error) {
     struct offload_process *process = &all->process;
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     const char *path = all->settings.path;
-    strcpy(address.sun_path, path);
-    int other = carrick_offload_connect(path);
-    if (other >= 0)
-        close(other);
-    else if (errno == ECONNREFUSED)
-        unlink(path);
-    process->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    process->bound = other < 0 && process->listener >= 0 &&
-                     bind(process->listener, (const struct sockaddr *)&address, sizeof address) == 0;
-    /* The messages are others': only the user of this process may serve, unless an administrator allows another. */
-    if (process->bound && chmod(path, 0600) == 0 && listen(process->listener, 8) == 0 &&
-        watch(all, process->listener, EPOLLIN))
+    process->listener = carrick_socket_file_open(path, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0600, error);
+    process->bound = process->listener >= 0;
+    if (!process->bound)
+        return false;
+    if (listen(process->listener, 8) == 0 && watch(all, process->listener, EPOLLIN))
         return true;
-    snprintf(error->text, sizeof error->text, "offload: cannot serve %.80s: %s.", path,
-             other >= 0 ? "another process does" : strerror(errno));
+    snprintf(error->text, sizeof error->text, "offload: cannot serve %.80s: %s.", path, strerror(errno));
     return false;
 }
 

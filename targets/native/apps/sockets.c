@@ -5,6 +5,7 @@
 
 #include "apps/descriptors.h"
 #include "carrick/reserve.h"
+#include "carrick/socket_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -189,14 +189,13 @@ static void relay_ready(void *user) {
     relay_resume(relay);
 }
 
-/* Makes the socket at the path, behind which may stand who may have which port. A file of a process that is gone is
- * taken away; another's door is left alone. */
+/* Makes the socket at the path, behind which may stand who may have which port. Everybody who can enter the folder may
+ * connect. */
 static bool door_open(struct relay *relay, const char *argument, struct carrick_port_error *error) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strcspn(argument, ",");
-    if (len == 0 || len >= sizeof address.sun_path) {
+    if (len == 0 || len >= sizeof relay->path) {
         snprintf(error->text, sizeof error->text, "`sockets:%.60s`: write a path of at most %zu letters.", argument,
-                 sizeof address.sun_path - 1);
+                 sizeof relay->path - 1);
         return false;
     }
     if (argument[len] && !relay_rules(relay, argument + len + 1)) {
@@ -206,19 +205,15 @@ static bool door_open(struct relay *relay, const char *argument, struct carrick_
                  argument + len + 1, RELAY_RULES);
         return false;
     }
-    memcpy(address.sun_path, argument, len);
     memcpy(relay->path, argument, len);
-    const char *path = relay->path;
-    relay->door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    bool lives = relay->door >= 0 && connect(relay->door, (struct sockaddr *)&address, sizeof address) == 0;
-    if (!lives && relay->door >= 0 && errno == ECONNREFUSED)
-        unlink(path);
-    if (!lives && relay->door >= 0 && bind(relay->door, (struct sockaddr *)&address, sizeof address) == 0 &&
-        chmod(path, 0666) == 0 && listen(relay->door, 128) == 0 && relay_watch(relay, relay->door, RELAY_DOOR, 0))
+    relay->door = carrick_socket_file_open(relay->path, SOCK_SEQPACKET | SOCK_CLOEXEC, 0666, error);
+    if (relay->door < 0) {
+        relay->path[0] = 0;
+        return false;
+    }
+    if (listen(relay->door, 128) == 0 && relay_watch(relay, relay->door, RELAY_DOOR, 0))
         return true;
-    snprintf(error->text, sizeof error->text, "Cannot serve sockets at %.80s: %s.", path,
-             lives ? "another process does" : strerror(errno));
-    relay->path[0] = 0;
+    snprintf(error->text, sizeof error->text, "Cannot serve sockets at %.80s: %s.", relay->path, strerror(errno));
     return false;
 }
 

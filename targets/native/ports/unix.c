@@ -4,12 +4,12 @@
  * not lost. A frame is what the program makes, whatever it begins with.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "carrick/socket_file.h"
 #include "ports/batch.h"
 
 #define UNIX_DEPTH 1024u
@@ -77,27 +77,6 @@ static bool unix_address(const char *path, size_t len, struct sockaddr_un *addre
     return true;
 }
 
-/* A path that nobody receives at is left over from a process that was killed. */
-static bool unix_bind(struct unix_port *self) {
-    const struct sockaddr *local = (const struct sockaddr *)&self->local;
-    self->port.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (self->port.fd < 0)
-        return false;
-    if (bind(self->port.fd, local, sizeof self->local) == 0)
-        return true;
-    if (errno != EADDRINUSE)
-        return false;
-    if (connect(self->port.fd, local, sizeof self->local) == 0) {
-        errno = EADDRINUSE;
-        return false;
-    }
-    if (errno != ECONNREFUSED || unlink(self->local.sun_path) != 0) {
-        errno = EADDRINUSE;
-        return false;
-    }
-    return bind(self->port.fd, local, sizeof self->local) == 0;
-}
-
 struct carrick_port *carrick_unix_open(const char *spec, struct carrick_port_error *error) {
     struct unix_port *self = calloc(1, sizeof *self);
     if (!self) {
@@ -120,10 +99,10 @@ struct carrick_port *carrick_unix_open(const char *spec, struct carrick_port_err
         unix_close(&self->port);
         return NULL;
     }
-    self->bound = unix_bind(self);
+    self->port.fd =
+        carrick_socket_file_open(self->local.sun_path, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0600, error);
+    self->bound = self->port.fd >= 0;
     if (!self->bound) {
-        snprintf(error->text, sizeof error->text, "The socket %.80s cannot be made (%s): take another path.",
-                 self->local.sun_path, strerror(errno));
         unix_close(&self->port);
         return NULL;
     }
