@@ -100,8 +100,8 @@ void net_discovery_ask(struct carrick_net *net, struct carrick_ip6_address addre
 }
 
 /* Somebody asks for a hardware address (RFC 4861 §7.2.3, §7.2.4). */
-static bool take_solicitation(struct carrick_net *net, const struct carrick_frame *frame, const struct carrick_ip6 *ip,
-                              const uint8_t *message) {
+static bool take_solicitation(struct carrick_net *net, const struct net_received *received,
+                              const struct carrick_ip6 *ip, const uint8_t *message) {
     bool whole = true, nobody = carrick_address_is_unspecified(ip->src);
     struct carrick_ip6_address target = carrick_ip6_load(message + 8);
     const uint8_t *mac = option(message + CARRICK_DISCOVERY_MESSAGE, ip->payload_len - CARRICK_DISCOVERY_MESSAGE,
@@ -112,14 +112,14 @@ static bool take_solicitation(struct carrick_net *net, const struct carrick_fram
     if (!carrick_ip6_same(target, net->config.address6))
         return true;
     if (net_is_tentative(net)) { /* our own question, if the link brings it back, is no other node's */
-        if (nobody && memcmp(frame->data + 6, net->config.mac, 6) != 0)
-            lose_claim(net, frame->data + 6);
+        if (nobody && memcmp(received->mac, net->config.mac, 6) != 0)
+            lose_claim(net, received->mac);
         return true;
     }
     if (mac && neighbour_announced(&net->neighbours, ip->src, mac, true))
         net_waiting_settle(net, ip->src, mac);
     if (!nobody) {
-        discovery_send(net, CARRICK_ADVERTISEMENT, frame->data + 6, ip->src, target, FLAG_SOLICITED | FLAG_OVERRIDE);
+        discovery_send(net, CARRICK_ADVERTISEMENT, received->mac, ip->src, target, FLAG_SOLICITED | FLAG_OVERRIDE);
         return true;
     }
     /* It wants to know whether it may take our address: all are told that it may not. */
@@ -131,7 +131,7 @@ static bool take_solicitation(struct carrick_net *net, const struct carrick_fram
 }
 
 /* A neighbour says its hardware address (RFC 4861 §7.2.5). */
-static bool take_advertisement(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame,
+static bool take_advertisement(struct carrick_net *net, uint64_t now, const struct net_received *received,
                                const struct carrick_ip6 *ip, const uint8_t *message) {
     bool whole = true;
     uint32_t flags = carrick_load32(message + 4);
@@ -145,7 +145,7 @@ static bool take_advertisement(struct carrick_net *net, uint64_t now, const stru
         (net_is_group(ip->dst) && (flags & FLAG_SOLICITED)))
         return false;
     if (ours) {
-        lose_claim(net, mac ? mac : frame->data + 6);
+        lose_claim(net, mac ? mac : received->mac);
         return true;
     }
     if (!mac && !known)
@@ -183,14 +183,16 @@ bool net_is_discovery(const uint8_t *packet, uint32_t len, struct carrick_ip6_ad
     return true;
 }
 
-bool net_discovery_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame,
+bool net_discovery_receive(struct carrick_net *net, uint64_t now, const struct net_received *received,
                            const struct carrick_ip6 *ip, const uint8_t *message) {
     uint8_t type = message[0];
     if (!net->config.ethernet || (type != CARRICK_SOLICITATION && type != CARRICK_ADVERTISEMENT))
         return false;
-    bool valid = message[1] == 0 && ip->ttl == CARRICK_DISCOVERY_HOPS && ip->payload_len >= CARRICK_DISCOVERY_MESSAGE &&
-                 (type == CARRICK_SOLICITATION ? take_solicitation(net, frame, ip, message)
-                                               : take_advertisement(net, now, frame, ip, message));
+    /* One in fragments could pass by what looks for forged ones on its way (RFC 6980 §5). */
+    bool valid = !received->reassembled && message[1] == 0 && ip->ttl == CARRICK_DISCOVERY_HOPS &&
+                 ip->payload_len >= CARRICK_DISCOVERY_MESSAGE &&
+                 (type == CARRICK_SOLICITATION ? take_solicitation(net, received, ip, message)
+                                               : take_advertisement(net, now, received, ip, message));
     net->counters[CARRICK_NET_BAD_DISCOVERY] += !valid;
     return true;
 }

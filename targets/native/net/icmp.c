@@ -19,14 +19,14 @@ static uint32_t icmp_len(const struct carrick_net *net, const uint8_t *packet, u
     return carrick_sum_fold(carrick_sum(packet + header, ip.payload_len)) == 0 ? ip.payload_len : 0;
 }
 
-static void icmp_answer(struct carrick_net *net, const struct carrick_frame *frame, const uint8_t *packet,
-                        uint32_t icmp) {
+static void icmp_answer(struct carrick_net *net, const struct net_received *received, uint32_t icmp) {
+    const uint8_t *packet = received->packet;
     uint32_t headroom = carrick_net_headroom(net), total = CARRICK_IP_HEADER + icmp;
     uint8_t *reply = net_owe(net, headroom + total);
     if (!reply)
         return;
     if (headroom)
-        net_ether(net, reply, frame->data + 6, ETHER_IPV4); /* back to where it came from */
+        net_ether(net, reply, received->mac, ETHER_IPV4); /* back to where it came from */
     uint8_t *out = reply + headroom, *message = out + CARRICK_IP_HEADER;
     struct carrick_ip ip = {.src = net->config.address,
                             .dst = carrick_load32(packet + 12),
@@ -41,8 +41,9 @@ static void icmp_answer(struct carrick_net *net, const struct carrick_frame *fra
     net->counters[CARRICK_NET_ECHOES]++;
 }
 
-bool net_icmp_receive(struct carrick_net *net, const struct carrick_frame *frame, const uint8_t *packet, uint32_t len) {
-    uint32_t icmp = icmp_len(net, packet, len);
+bool net_icmp_receive(struct carrick_net *net, const struct net_received *received) {
+    const uint8_t *packet = received->packet;
+    uint32_t icmp = icmp_len(net, packet, received->len);
     if (icmp == 0) {
         net->counters[CARRICK_NET_BAD_ICMP]++;
         return false;
@@ -52,7 +53,7 @@ bool net_icmp_receive(struct carrick_net *net, const struct carrick_frame *frame
     if (net->config.reports && (type == ICMP_UNREACHABLE || type == ICMP_EXCEEDED || type == ICMP_PARAMETER))
         return true;
     if (type == ICMP_ECHO_REQUEST && message[1] == 0)
-        icmp_answer(net, frame, packet, icmp);
+        icmp_answer(net, received, icmp);
     else
         net->counters[CARRICK_NET_OTHER_ICMP]++;
     return false;

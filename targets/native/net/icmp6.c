@@ -25,11 +25,11 @@ void net_icmp6_finish(const struct carrick_ip6 *ip, uint8_t *message, uint32_t l
     carrick_store_sum(message + 2, sum);
 }
 
-static void icmp6_answer(struct carrick_net *net, const struct carrick_frame *frame, const struct carrick_ip6 *from,
+static void icmp6_answer(struct carrick_net *net, const struct net_received *received, const struct carrick_ip6 *from,
                          const uint8_t *request) {
     struct carrick_ip6 ip = {
         .src = net->config.address6, .dst = from->src, .protocol = CARRICK_ICMP6, .ttl = 64, .tos = from->tos};
-    uint8_t *message = net_icmp6_owe(net, frame->data + 6, &ip, from->payload_len); /* back to where it came from */
+    uint8_t *message = net_icmp6_owe(net, received->mac, &ip, from->payload_len); /* back to where it came from */
     if (!message)
         return;
     memcpy(message, request, from->payload_len);
@@ -47,8 +47,9 @@ static int icmp6_begin(const uint8_t *packet, uint32_t len, struct carrick_ip6 *
     return carrick_sum_fold(sum + carrick_sum(packet + begin, ip->payload_len)) == 0 ? begin : 0;
 }
 
-bool net_icmp6_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame, const uint8_t *packet,
-                       uint32_t len) {
+bool net_icmp6_receive(struct carrick_net *net, uint64_t now, const struct net_received *received) {
+    const uint8_t *packet = received->packet;
+    uint32_t len = received->len;
     struct carrick_ip6 ip;
     uint32_t total = carrick_ip6_total(packet);
     if (packet[0] >> 4 != 6 || total > len || carrick_ip6_upper(packet, total, &ip) < 0 ||
@@ -67,10 +68,10 @@ bool net_icmp6_receive(struct carrick_net *net, uint64_t now, const struct carri
     bool to_one = carrick_ip6_same(ip.dst, net->config.address6) && !net_is_tentative(net);
     if (net->config.reports && to_one && message[0] >= 1 && message[0] <= LAST_ERROR)
         return true;
-    if (net_discovery_receive(net, now, frame, &ip, message))
+    if (net_discovery_receive(net, now, received, &ip, message))
         return false;
     if (message[0] == ECHO_REQUEST && message[1] == 0 && to_one)
-        icmp6_answer(net, frame, &ip, message);
+        icmp6_answer(net, received, &ip, message);
     else
         net->counters[CARRICK_NET_OTHER_ICMP]++;
     return false;

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "net/net.h"
+#include "net/fragments.h"
 
 #define IP_ICMP     1u
 #define CLAIM_TAKES UINT64_C(1000000000) /* ns: one question, and RetransTimer of RFC 4861 §10 */
 
 const char *const carrick_net_counter_names[CARRICK_NET_COUNTERS] = {
-    "net_short",       "net_other_type",   "net_bad_arp",       "net_bad_icmp",       "net_other_icmp",
-    "net_no_route",    "net_unresolved",   "net_waiting_full",  "net_replies_full",   "net_echoes",
-    "net_arp_replies", "net_arp_requests", "net_bad_discovery", "net_advertisements", "net_solicitations",
+    "net_short",       "net_other_type",        "net_bad_arp",       "net_bad_icmp",       "net_other_icmp",
+    "net_no_route",    "net_unresolved",        "net_waiting_full",  "net_replies_full",   "net_echoes",
+    "net_arp_replies", "net_arp_requests",      "net_bad_discovery", "net_advertisements", "net_solicitations",
+    "net_other_host",  "net_other_vlan",        "net_link_group",    "net_bad_source",     "net_fragments",
+    "net_reassembled", "net_reassembly_failed",
 };
 
 bool carrick_net_open(struct carrick_net *net, const struct carrick_net_config *config) {
     *net = (struct carrick_net){.config = *config};
     net->stride = (config->mtu + CARRICK_ETHER_HEADER + 63u) & ~63u;
     net->memory = calloc(CARRICK_WAITING + CARRICK_REPLIES, net->stride);
-    if (!net->memory)
+    if (!net->memory || !net_fragments_open(net)) {
+        carrick_net_close(net);
         return false;
+    }
     for (uint32_t i = 0; i < CARRICK_WAITING; i++)
         net->waiting[i].data = net->memory + (size_t)i * net->stride;
     for (uint32_t i = 0; i < CARRICK_REPLIES; i++)
@@ -28,6 +32,7 @@ bool carrick_net_open(struct carrick_net *net, const struct carrick_net_config *
 void carrick_net_close(struct carrick_net *net) {
     free(net->memory);
     net->memory = NULL;
+    net_fragments_close(net);
 }
 
 void carrick_net_claim(struct carrick_net *net, uint64_t now) {
@@ -72,56 +77,61 @@ static bool is_hop(struct carrick_ip6_address hop) {
 }
 
 /* A packet for us came by this next hop. */
-static void net_confirm(struct carrick_net *net, uint64_t now, const uint8_t *frame, const uint8_t *packet,
-                        uint32_t len) {
+static void net_confirm(struct carrick_net *net, uint64_t now, const struct net_received *received) {
     const struct carrick_net_config *config = &net->config;
-    if (!config->ethernet || len < (config->six ? CARRICK_IP6_HEADER : CARRICK_IP_HEADER))
+    const uint8_t *packet = received->packet;
+    if (!config->ethernet || received->len < (config->six ? CARRICK_IP6_HEADER : CARRICK_IP_HEADER))
         return;
     bool ours = config->six ? carrick_ip6_same(carrick_ip6_load(packet + 24), config->address6)
                             : carrick_load32(packet + 16) == config->address;
     if (ours)
-        neighbour_confirm(&net->neighbours, now, hop_of(config, packet + (config->six ? 8 : 12)), frame + 6);
+        neighbour_confirm(&net->neighbours, now, hop_of(config, packet + (config->six ? 8 : 12)), received->mac);
 }
 
-/* Whether a packet is for the core: also what is malformed, since the core counts why. */
-static bool net_is_for_core(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame,
-                            const uint8_t *packet, uint32_t len) {
+/* Whether a whole packet is for the core: also what is malformed, since the core counts why. */
+static bool net_is_for_core(struct carrick_net *net, uint64_t now, const struct net_received *received) {
     if (net->config.six)
-        return (len < CARRICK_IP6_HEADER || net_icmp6_receive(net, now, frame, packet, len)) && !net_is_tentative(net);
-    return len < CARRICK_IP_HEADER || packet[9] != IP_ICMP || net_icmp_receive(net, frame, packet, len);
+        return (received->len < CARRICK_IP6_HEADER || net_icmp6_receive(net, now, received)) && !net_is_tentative(net);
+    return received->len < CARRICK_IP_HEADER || received->packet[9] != IP_ICMP || net_icmp_receive(net, received);
+}
+
+/* Whether a frame has a packet for the core, which is then in `received`. */
+static bool net_sort(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame,
+                     struct net_received *received) {
+    const struct carrick_net_config *config = &net->config;
+    uint32_t own = config->six ? ETHER_IPV6 : ETHER_IPV4;
+    if (!config->ethernet)
+        *received = (struct net_received){.packet = frame->data, .len = frame->len, .type = own};
+    else if (!net_open_frame(net, frame, received))
+        return false;
+    if (received->type == ETHER_ARP && !config->six) {
+        net_arp_receive(net, now, received->packet, received->len);
+        return false;
+    }
+    if (received->type != own) {
+        net->counters[CARRICK_NET_OTHER_TYPE]++;
+        return false;
+    }
+    if (!net_admits(net, received))
+        return false;
+    net_confirm(net, now, received);
+    return net_is_whole(net, now, received) && net_is_for_core(net, now, received);
 }
 
 uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frames, uint32_t count,
                              const uint8_t **packets, uint32_t *lens) {
     uint32_t n = 0;
-    uint32_t skip = carrick_net_headroom(net), own = net->config.six ? ETHER_IPV6 : ETHER_IPV4;
     for (; net->config.whole && n < count; n++) {
         packets[n] = frames[n].data;
         lens[n] = frames[n].len;
     }
+    net_fragments_release(net);
     for (uint32_t i = n; i < count; i++) {
-        const uint8_t *packet = frames[i].data + skip;
-        uint32_t len = frames[i].len - skip;
-        uint32_t type = own;
-        if (frames[i].len < skip) {
-            net->counters[CARRICK_NET_SHORT]++;
+        struct net_received received;
+        if (!net_sort(net, now, &frames[i], &received))
             continue;
-        }
-        if (skip)
-            type = carrick_load16(frames[i].data + 12);
-        if (type == ETHER_ARP && !net->config.six) {
-            net_arp_receive(net, now, packet, len);
-            continue;
-        }
-        if (type != own) {
-            net->counters[CARRICK_NET_OTHER_TYPE]++;
-            continue;
-        }
-        net_confirm(net, now, frames[i].data, packet, len);
-        if (!net_is_for_core(net, now, &frames[i], packet, len))
-            continue;
-        packets[n] = packet;
-        lens[n++] = len;
+        packets[n] = received.packet;
+        lens[n++] = received.len;
     }
     return n;
 }
@@ -185,7 +195,7 @@ bool carrick_net_waits(const struct carrick_net *net) {
 }
 
 uint8_t *net_owe(struct carrick_net *net, uint32_t len) {
-    if (net->replies_tail - net->replies_head == CARRICK_REPLIES || len > net->stride) {
+    if (net->replies_tail - net->replies_head == CARRICK_REPLIES || len > net->config.mtu + carrick_net_headroom(net)) {
         net->counters[CARRICK_NET_REPLIES_FULL]++;
         return NULL;
     }
@@ -199,6 +209,7 @@ static void net_advance(struct carrick_net *net, uint64_t now) {
     const struct carrick_neighbour *n;
     enum neighbour_step step;
     net->claiming = net->claiming && now < net->claim_until;
+    net_fragments_advance(net, now);
     while (net->config.ethernet && (step = neighbour_advance(&net->neighbours, now, &n)) != NEIGHBOUR_NOTHING) {
         const uint8_t *mac = step == NEIGHBOUR_ASK ? NULL : n->mac;
         if (step == NEIGHBOUR_GIVE_UP)
@@ -211,8 +222,10 @@ static void net_advance(struct carrick_net *net, uint64_t now) {
 }
 
 uint64_t carrick_net_deadline(const struct carrick_net *net) {
+    uint64_t first = net_fragments_deadline(net);
     uint64_t asks = net->config.ethernet ? neighbour_deadline(&net->neighbours) : UINT64_MAX;
-    return net->claiming && net->claim_until < asks ? net->claim_until : asks;
+    first = asks < first ? asks : first;
+    return net->claiming && net->claim_until < first ? net->claim_until : first;
 }
 
 uint32_t carrick_net_owed(struct carrick_net *net, uint64_t now, struct carrick_frame *frames, uint32_t count) {

@@ -17,6 +17,22 @@ static inline bool net_is_group(struct carrick_ip6_address address) {
     return address.high >> 56 == 0xff;
 }
 
+/* What a port received, without the header of its frame. */
+struct net_received {
+    const uint8_t *packet;
+    uint32_t len;
+    uint32_t type;      /* of Ethernet */
+    const uint8_t *mac; /* of the node that sent the frame; NULL: the port has no Ethernet */
+    bool to_group;      /* the frame was for several nodes */
+    bool reassembled;   /* it came in fragments */
+};
+
+/* Finds the packet in a frame of Ethernet. False (counted): the frame is for others. */
+bool net_open_frame(struct carrick_net *net, const struct carrick_frame *frame, struct net_received *received);
+
+/* Whether a packet may be for us: by its addresses, and those of its frame. False: counted. */
+bool net_admits(struct carrick_net *net, const struct net_received *received);
+
 /* A frame to be sent later; NULL (counted) if too many are owed already. `len` is the whole frame's. */
 uint8_t *net_owe(struct carrick_net *net, uint32_t len);
 
@@ -41,15 +57,14 @@ static inline bool net_is_tentative(const struct carrick_net *net) {
 /* Asks who has our address, in the name of nobody. */
 void net_discovery_claim(struct carrick_net *net);
 
-/* An ICMP packet with its IPv4 header; `frame` is the frame around it. True: it is for the core. */
-bool net_icmp_receive(struct carrick_net *net, const struct carrick_frame *frame, const uint8_t *packet, uint32_t len);
+/* An ICMP packet with its IPv4 header. True: it is for the core. */
+bool net_icmp_receive(struct carrick_net *net, const struct net_received *received);
 
 /* The same of an IPv6 packet: of ICMPv6, neighbour discovery is among it. */
-bool net_icmp6_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame, const uint8_t *packet,
-                       uint32_t len);
+bool net_icmp6_receive(struct carrick_net *net, uint64_t now, const struct net_received *received);
 
 /* A message of ICMPv6 that was checked, if it is one of neighbour discovery: true. `ip` is its header. */
-bool net_discovery_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame,
+bool net_discovery_receive(struct carrick_net *net, uint64_t now, const struct net_received *received,
                            const struct carrick_ip6 *ip, const uint8_t *message);
 
 /* Whether a packet, which may be shorter than its header, is one of neighbour discovery between other nodes (RFC 4861

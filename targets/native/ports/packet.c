@@ -68,6 +68,12 @@ static void packet_put_tag(const struct tpacket2_hdr *slot, struct carrick_frame
     carrick_store16(frame->data + 14, slot->tp_vlan_tci);
 }
 
+/* Whether a frame is for this host, and of no VLAN. (A tag with the number 0 has a priority alone.) */
+static bool packet_is_ours(const struct tpacket2_hdr *slot, const struct sockaddr_ll *from) {
+    bool vlan = (slot->tp_status & TP_STATUS_VLAN_VALID) && (slot->tp_vlan_tci & VLAN_ID) != 0;
+    return from->sll_pkttype != PACKET_OTHERHOST && !vlan;
+}
+
 /* Whether the frame in a slot is for us and whole. */
 static bool packet_accept(struct packet *self, struct tpacket2_hdr *slot, struct carrick_frame *frame) {
     struct sockaddr_ll from;
@@ -76,7 +82,7 @@ static bool packet_accept(struct packet *self, struct tpacket2_hdr *slot, struct
     memcpy(&from, base + sizeof *slot, sizeof from); /* TPACKET_ALIGN(sizeof *slot), as asserted above */
     memcpy(&left, base + slot->tp_mac - sizeof left, sizeof left);
     *frame = (struct carrick_frame){base + slot->tp_mac, slot->tp_snaplen};
-    if ((from.sll_pkttype == PACKET_OTHERHOST && !self->all) || from.sll_pkttype == PACKET_OUTGOING)
+    if ((!self->all && !packet_is_ours(slot, &from)) || from.sll_pkttype == PACKET_OUTGOING)
         return false;
     bool whole = slot->tp_len <= slot->tp_snaplen && slot->tp_len <= carrick_port_frame_max(&self->port);
     if (whole && (left.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
@@ -182,13 +188,18 @@ static bool packet_map_ring(struct packet *self) {
     return true;
 }
 
+/* What is not ours goes on: to the end, which is the n-th instruction. */
+#define KEEPER_BEGINS(n)                                                                                               \
+    SET(BPF_REG_0, TC_ACT_UNSPEC), LOAD(BPF_W, BPF_REG_4, BPF_REG_1, offsetof(struct __sk_buff, pkt_type)),            \
+        IF(BPF_JEQ, BPF_REG_4, PACKET_OTHERHOST, (n)-3),                                                               \
+        LOAD(BPF_W, BPF_REG_4, BPF_REG_1, offsetof(struct __sk_buff, vlan_tci)), AND(BPF_REG_4, VLAN_ID),              \
+        IF(BPF_JNE, BPF_REG_4, 0, (n)-6), LOAD(BPF_W, BPF_REG_2, BPF_REG_1, offsetof(struct __sk_buff, data)),         \
+        LOAD(BPF_W, BPF_REG_3, BPF_REG_1, offsetof(struct __sk_buff, data_end)), MOVE(BPF_REG_5, BPF_REG_2)
+
 /* Drops packets of a protocol to an address after the sockets have them, and lets all others go on. */
 static int packet_load_keeper(uint32_t address, uint8_t protocol) {
     const struct bpf_insn program[] = {
-        LOAD(BPF_W, BPF_REG_2, BPF_REG_1, offsetof(struct __sk_buff, data)),
-        LOAD(BPF_W, BPF_REG_3, BPF_REG_1, offsetof(struct __sk_buff, data_end)),
-        SET(BPF_REG_0, TC_ACT_UNSPEC),
-        MOVE(BPF_REG_5, BPF_REG_2),
+        KEEPER_BEGINS(18),
         ADD(BPF_REG_5, IP_TO + 4),
         IF_ABOVE(BPF_REG_5, BPF_REG_3, 7),
         LOAD(BPF_H, BPF_REG_4, BPF_REG_2, ETHER_TYPE),
@@ -206,10 +217,7 @@ static int packet_load_keeper(uint32_t address, uint8_t protocol) {
 /* The same of IPv6. */
 static int packet_load_keeper6(struct carrick_ip6_address address, uint8_t protocol) {
     const struct bpf_insn program[] = {
-        LOAD(BPF_W, BPF_REG_2, BPF_REG_1, offsetof(struct __sk_buff, data)),
-        LOAD(BPF_W, BPF_REG_3, BPF_REG_1, offsetof(struct __sk_buff, data_end)),
-        SET(BPF_REG_0, TC_ACT_UNSPEC),
-        MOVE(BPF_REG_5, BPF_REG_2),
+        KEEPER_BEGINS(24),
         ADD(BPF_REG_5, IP6_END),
         IF_ABOVE(BPF_REG_5, BPF_REG_3, 13),
         LOAD(BPF_H, BPF_REG_4, BPF_REG_2, ETHER_TYPE),

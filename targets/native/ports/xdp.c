@@ -35,17 +35,14 @@ struct xdp {
     struct carrick_xsk xsk;
     int link;     /* of the program and the device; -1: none */
     int listener; /* lets the device receive frames for groups or other hosts; -1: none */
-    bool all;     /* frames for other hosts too */
 };
 
 static uint32_t xdp_receive(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
     (void)now;
     struct xdp *self = (struct xdp *)port;
     uint32_t came = carrick_xsk_receive(&self->xsk, frames, count), n = 0;
-    bool all = self->all;
-    uint32_t most = all ? carrick_port_frame_room(port) : carrick_port_frame_max(port);
     for (uint32_t i = 0; i < came; i++)
-        if (frames[i].len <= most)
+        if (frames[i].len <= carrick_port_frame_room(port))
             frames[n++] = frames[i];
     port->rx += n;
     port->rx_refused += came - n;
@@ -99,16 +96,16 @@ static const struct carrick_port_ops xdp_ops = {.receive = xdp_receive,
                                                 .recount = xdp_recount,
                                                 .close = xdp_close};
 
-/* Hands over to the sockets in `map` what is for an address; all else goes on. What comes by a queue without a socket
- * does too. */
-static int xdp_load(int map, uint32_t address) {
+/* Hands over to the sockets in `map` what is for an address, in frames for this hardware address or a group; all else
+ * goes on. What comes by a queue without a socket does too. */
+static int xdp_load(int map, const uint8_t *mac, uint32_t address) {
     const struct bpf_insn program[] = {
         LOAD(BPF_W, BPF_REG_2, BPF_REG_1, offsetof(struct xdp_md, data)),
         LOAD(BPF_W, BPF_REG_3, BPF_REG_1, offsetof(struct xdp_md, data_end)),
         MOVE(BPF_REG_5, BPF_REG_2),
         ADD(BPF_REG_5, IP_TO + 4),
-        IF_ABOVE(BPF_REG_5, BPF_REG_3, 14),
-        LOAD(BPF_H, BPF_REG_4, BPF_REG_2, ETHER_TYPE),
+        IF_ABOVE(BPF_REG_5, BPF_REG_3, IF_NOT_FOR_LEN + 13),
+        IF_NOT_FOR(mac, IF_NOT_FOR_LEN + 13),
         IF(BPF_JEQ, BPF_REG_4, htons(ETH_P_IP), 4),
         IF(BPF_JNE, BPF_REG_4, htons(ETH_P_ARP), 11),
         ADD(BPF_REG_5, ARP_TO - IP_TO),
@@ -130,7 +127,7 @@ static int xdp_load(int map, uint32_t address) {
 
 /* As xdp_load, of an IPv6 address, what is for its group of neighbour discovery (RFC 4291 §2.7.1), and advertisements
  * to a group that another node has the address. */
-static int xdp_load6(int map, struct carrick_ip6_address address) {
+static int xdp_load6(int map, const uint8_t *mac, struct carrick_ip6_address address) {
     const struct carrick_ip6_address group = {UINT64_C(0xff02) << 48,
                                               UINT64_C(0x1ff000000) | (address.low & UINT64_C(0xffffff))};
     const struct bpf_insn program[] = {
@@ -138,8 +135,8 @@ static int xdp_load6(int map, struct carrick_ip6_address address) {
         LOAD(BPF_W, BPF_REG_3, BPF_REG_1, offsetof(struct xdp_md, data_end)),
         MOVE(BPF_REG_5, BPF_REG_2),
         ADD(BPF_REG_5, IP6_END),
-        IF_ABOVE(BPF_REG_5, BPF_REG_3, 43),
-        LOAD(BPF_H, BPF_REG_4, BPF_REG_2, ETHER_TYPE),
+        IF_ABOVE(BPF_REG_5, BPF_REG_3, IF_NOT_FOR_LEN + 42),
+        IF_NOT_FOR(mac, IF_NOT_FOR_LEN + 42),
         IF(BPF_JNE, BPF_REG_4, htons(ETH_P_IPV6), 41),
         IF_NOT_TO(address, 7),
         IF(BPF_JEQ, BPF_REG_4, htonl((uint32_t)address.low), 26),
@@ -183,9 +180,9 @@ static int xdp_load_all(int map) {
 /* The device receives what the program hands over. */
 static bool xdp_listen(struct xdp *self, uint32_t device, struct carrick_ip6_address address) {
     self->listener = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-    self->all = carrick_address_is_unspecified(address);
-    return self->listener >= 0 && (self->all ? carrick_device_promiscuous(self->listener, device)
-                                             : carrick_device_join(self->listener, device, address));
+    bool all = carrick_address_is_unspecified(address);
+    return self->listener >= 0 && (all ? carrick_device_promiscuous(self->listener, device)
+                                       : carrick_device_join(self->listener, device, address));
 }
 
 /* In the driver if it can, and else where the kernel has made a packet of it. */
@@ -196,16 +193,16 @@ static int xdp_attach(int program, uint32_t device) {
     return carrick_bpf_attach(program, device, BPF_XDP, XDP_FLAGS_SKB_MODE);
 }
 
-static int xdp_load_for(int map, struct carrick_ip6_address address) {
+static int xdp_load_for(int map, const uint8_t *mac, struct carrick_ip6_address address) {
     if (carrick_address_is_unspecified(address))
         return xdp_load_all(map);
-    return carrick_address_is_ipv4(address) ? xdp_load(map, (uint32_t)address.low) : xdp_load6(map, address);
+    return carrick_address_is_ipv4(address) ? xdp_load(map, mac, (uint32_t)address.low) : xdp_load6(map, mac, address);
 }
 
 static bool xdp_bring_program(struct xdp *self, uint32_t device, struct carrick_ip6_address address) {
     const uint32_t queue = 0;
     int map = carrick_bpf_map(BPF_MAP_TYPE_XSKMAP, 1);
-    int program = map < 0 ? -1 : xdp_load_for(map, address);
+    int program = map < 0 ? -1 : xdp_load_for(map, self->port.mac, address);
     if (program >= 0 && carrick_bpf_update(map, &queue, &self->xsk.fd))
         self->link = xdp_attach(program, device);
     int why = errno;

@@ -39,6 +39,7 @@ static bool hear(struct carrick_net *net, uint64_t now, const struct said *said)
     uint8_t octets[86] = {[12] = 0x86, 0xdd};
     struct carrick_ip6 ip = {.src = said->from, .dst = said->to, .protocol = ICMP6, .ttl = said->hops};
     uint8_t *message = octets + 54;
+    memcpy(octets, our_mac, 6);
     memcpy(octets + 6, peer_mac, 6);
     carrick_ip6_build(octets + 14, &ip, len);
     message[0] = said->type;
@@ -114,12 +115,14 @@ static void who_asks_is_told(void) {
     said.target.low++;
     CHECK(!hear(&net, 0, &said) && net.counters[CARRICK_NET_BAD_DISCOVERY] == 0);
     struct said bad[] = {asks(peer, our_group, 1), asks(peer, our_group, 1), asks(nobody, our_group, 1),
-                         asks(nobody, us, 0),      asks(us, our_group, 1),   asks(peer, our_group, 1)};
+                         asks(nobody, us, 0), asks(peer, our_group, 1)};
     bad[0].hops = 254;
     bad[1].code = 1;
-    bad[5].mac[0] |= 1;
+    bad[4].mac[0] |= 1;
     for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         CHECK(!hear(&net, 0, &bad[i]) && net.counters[CARRICK_NET_BAD_DISCOVERY] == i + 1);
+    said = asks(us, our_group, 1);
+    CHECK(!hear(&net, 0, &said) && net.counters[CARRICK_NET_BAD_SOURCE] == 1);
     CHECK(carrick_net_owed(&net, 0, frames, 8) == 0 && net.counters[CARRICK_NET_ADVERTISEMENTS] == 2);
     carrick_net_close(&net);
 }

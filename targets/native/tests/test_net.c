@@ -125,7 +125,7 @@ static void nobody_answers(void) {
 
 static struct carrick_frame ping(uint8_t *out, uint32_t octets) {
     struct carrick_ip ip = {.src = PEER, .dst = US, .protocol = 1, .ttl = 64};
-    memset(out, 0, 14);
+    memcpy(out, our_mac, 6);
     memcpy(out + 6, peer_mac, 6);
     carrick_store16(out + 12, 0x0800);
     carrick_ip_build(out + 14, &ip, octets, 0);

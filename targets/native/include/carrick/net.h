@@ -29,6 +29,13 @@ enum carrick_net_counter {
     CARRICK_NET_BAD_DISCOVERY,
     CARRICK_NET_ADVERTISEMENTS, /* sent */
     CARRICK_NET_SOLICITATIONS,  /* sent */
+    CARRICK_NET_OTHER_HOST,     /* frames for the hardware address of another node */
+    CARRICK_NET_OTHER_VLAN,     /* frames of a VLAN */
+    CARRICK_NET_LINK_GROUP,     /* packets for one node in frames for several (RFC 1122 §3.3.6) */
+    CARRICK_NET_BAD_SOURCE,     /* packets of which the source cannot be another node */
+    CARRICK_NET_FRAGMENTS,
+    CARRICK_NET_REASSEMBLED,       /* packets that all fragments have arrived of */
+    CARRICK_NET_REASSEMBLY_FAILED, /* their fragments overlap, cannot be, or did not arrive in time */
     CARRICK_NET_COUNTERS
 };
 
@@ -48,6 +55,8 @@ struct carrick_net_config {
     uint8_t mac[6];
 };
 
+struct net_fragments;
+
 struct carrick_net {
     struct carrick_net_config config;
     struct carrick_neighbours neighbours;
@@ -55,6 +64,7 @@ struct carrick_net {
     uint32_t stride;
     struct carrick_frame waiting[CARRICK_WAITING];           /* len 0: free */
     struct carrick_ip6_address waiting_for[CARRICK_WAITING]; /* the next hops */
+    struct net_fragments *fragments;
     struct carrick_frame replies[CARRICK_REPLIES];
     uint32_t replies_head, replies_tail;
     bool claiming; /* the address may be another node's, and is not used before that is known (RFC 4862 §5.4) */

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What each port with Ethernet does with each kind of frame, and Linux beside it in the same run. A row of `table.rs` is a kind of
+//! frame; a [`Stack`] is what it is sent to.
+//!
+//! `CARRICK_RECORD=1 cargo test -p carrick-tests --test frames` writes the tables of `targets/native/README.md` anew.
+
+mod packets;
+mod stack;
+mod table;
+
+use std::fmt::Write as _;
+use std::fs;
+
+use carrick_tests::build::root;
+use carrick_tests::net::{Net, lacks, lacks_ipv6};
+use packets::{IPV4, IPV6};
+use stack::{Stack, Version};
+use table::{IPV4_ROWS, IPV6_ROWS, Row};
+
+/// Each row is seen as the table has it; `linux`: as Linux is to do.
+fn check(stack: Option<Stack>, rows: &[Row], linux: bool) {
+    let Some(mut stack) = stack else { return };
+    let mut wrong = Vec::new();
+    for (n, row) in rows.iter().enumerate() {
+        let expected = row.linux.filter(|_| linux).unwrap_or(row.seen);
+        let seen = stack.shows(row, n);
+        if seen != [expected] {
+            wrong.push(format!("{}: {seen:?}, not {expected:?}", row.what));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    if linux {
+        return;
+    }
+    let counted = stack.end();
+    for row in rows.iter().filter(|row| !row.counter.is_empty()) {
+        let wanted = rows.iter().filter(|other| other.counter == row.counter).count();
+        let line = counted.iter().find(|line| line.split_whitespace().next() == Some(row.counter));
+        let count = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+        assert_eq!(count, Some(wanted), "{} of {counted:?}", row.counter);
+    }
+}
+
+fn check_all(start: fn(Version) -> Option<Stack>, linux: bool) {
+    if lacks("python3") {
+        return;
+    }
+    check(start(Version(IPV4)), IPV4_ROWS, linux);
+    if !lacks_ipv6() {
+        check(start(Version(IPV6)), IPV6_ROWS, linux);
+    }
+}
+
+#[test]
+fn linux_does_what_the_table_says_of_it() {
+    check_all(Stack::linux, true);
+}
+
+#[test]
+fn a_packet_socket_takes_what_the_table_says() {
+    check_all(|version| Stack::native(Net::new()?, version), false);
+}
+
+#[test]
+fn af_xdp_takes_what_the_table_says() {
+    check_all(|version| Stack::native(Net::af_xdp()?, version), false);
+}
+
+fn shown(title: &str, rows: &[Row]) -> String {
+    let mut text = format!("| {title} | the stack | counter | Linux |\n| --- | --- | --- | --- |\n");
+    for Row { what, seen, linux, counter, .. } in rows {
+        let counter = if counter.is_empty() { String::new() } else { format!("`{counter}`") };
+        let linux = linux.map(|seen| seen.words()).unwrap_or_else(|| "the same".to_owned());
+        let _ = writeln!(text, "| {what} | {} | {counter} | {linux} |", seen.words());
+    }
+    text
+}
+
+#[test]
+fn the_readme_shows_this_table() {
+    const BEGIN: &str = "<!-- frames -->\n";
+    const END: &str = "<!-- end of frames -->\n";
+    let path = root().join("targets/native/README.md");
+    let text = fs::read_to_string(&path).expect("readable");
+    let (before, rest) = text.split_once(BEGIN).expect("the table has a place");
+    let (found, after) = rest.split_once(END).expect("and an end");
+    let wanted = format!("{}\n{}", shown("over IPv4", IPV4_ROWS), shown("over IPv6", IPV6_ROWS));
+    if std::env::var_os("CARRICK_RECORD").is_some() {
+        fs::write(&path, format!("{before}{BEGIN}{wanted}{END}{after}")).expect("writable");
+    } else {
+        assert!(found == wanted, "CARRICK_RECORD=1 writes it anew:\n{wanted}");
+    }
+}
