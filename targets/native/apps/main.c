@@ -26,6 +26,7 @@ struct run {
     bool started;  /* with its applications */
     FILE *records; /* NULL: nobody looks on */
     struct carrick_changes changes;
+    struct carrick_devices devices;
 };
 
 static int fail(const struct carrick_port_error *error, int code) {
@@ -240,6 +241,8 @@ static int run_until_end(struct run *run, const struct carrick_options *options,
         return CARRICK_EXIT_FAILED;
     if (options->changes >= 0 && !carrick_changes_open(&run->changes, run->stacks, run->count, options->changes, error))
         return fail(error, CARRICK_EXIT_USAGE);
+    if (!carrick_devices_watch(&run->devices, run->stacks, run->count, CARRICK_EXIT_MISSING, error))
+        return fail(error, CARRICK_EXIT_FAILED);
     /* Timers to the microsecond: the kernel's slack of 50 us is for those who save power. */
     (void)prctl(PR_SET_TIMERSLACK, 1);
     if (!confine(options, error))
@@ -248,6 +251,8 @@ static int run_until_end(struct run *run, const struct carrick_options *options,
     tell_ready();
     int code = carrick_stack_run(run->stacks, run->count);
     close(end.fd);
+    if (run->devices.fd >= 0)
+        close(run->devices.fd);
     return code;
 }
 

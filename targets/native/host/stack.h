@@ -7,7 +7,7 @@
 #include "carrick/rand.h"
 #include "host/requests.h"
 
-#define STACK_WATCHES 4u
+#define STACK_WATCHES 5u
 
 struct carrick_stack {
     struct carrick_host host;

@@ -45,6 +45,13 @@ bool carrick_device_ask(const char *name, struct carrick_device *device) {
     return known;
 }
 
+void carrick_device_under(struct carrick_port *port, const char *name, const struct carrick_device *device) {
+    port->device = device->index;
+    port->mtu = device->mtu;
+    memcpy(port->mac, device->mac, sizeof port->mac);
+    snprintf(port->device_name, sizeof port->device_name, "%.15s", name);
+}
+
 bool carrick_device_promiscuous(int socket, uint32_t index) {
     struct packet_mreq request = {.mr_ifindex = (int)index, .mr_type = PACKET_MR_PROMISC};
     return setsockopt(socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) == 0;

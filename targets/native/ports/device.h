@@ -14,6 +14,9 @@ struct carrick_device {
 /* False: errno says why. */
 bool carrick_device_ask(const char *name, struct carrick_device *device);
 
+/* Sets what a port has of its device. */
+void carrick_device_under(struct carrick_port *port, const char *name, const struct carrick_device *device);
+
 /* Lets a device receive frames for other hosts as long as this packet socket is open. False: errno says why. */
 bool carrick_device_promiscuous(int socket, uint32_t index);
 

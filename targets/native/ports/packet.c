@@ -249,8 +249,7 @@ static bool packet_setup(struct packet *self, const char *device, const struct c
     self->sender = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (self->port.fd < 0 || self->sender < 0 || !carrick_device_ask(device, &asked))
         return false;
-    self->port.mtu = asked.mtu;
-    memcpy(self->port.mac, asked.mac, sizeof asked.mac);
+    carrick_device_under(&self->port, device, &asked);
     struct sockaddr_ll where = {
         .sll_family = AF_PACKET, .sll_ifindex = (int)asked.index, .sll_protocol = htons(ETH_P_ALL)};
     if (!packet_set(self->port.fd, PACKET_VERSION, TPACKET_V2) || !packet_set(self->port.fd, PACKET_VNET_HDR, 1) ||

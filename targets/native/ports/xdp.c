@@ -266,8 +266,7 @@ static bool xdp_setup(struct xdp *self, const char *name, struct carrick_ip6_add
     }
     if (!xdp_fits(name, &device, error))
         return false;
-    self->port.mtu = device.mtu;
-    memcpy(self->port.mac, device.mac, sizeof device.mac);
+    carrick_device_under(&self->port, name, &device);
     bool small = carrick_port_frame_room(&self->port) <= carrick_xsk_room(XDP_LARGEST / 2);
     const struct carrick_xsk_config config = {.device = device.index,
                                               .frame_octets = small ? XDP_LARGEST / 2 : XDP_LARGEST,

@@ -282,6 +282,9 @@ fn settings_of_an_offload_are_checked() {
     refused("offload:intercept=50", "as in 50%");
     refused("offload:workers=0", "from 1 to 256");
     refused("offload:speed=1", "one of the settings service, ratio");
-    refused("offload:socket=/nowhere/offload.sock", "Cannot make the socket /nowhere/offload.sock: No such file");
+    refused(
+        "offload:socket=/nowhere/offload.sock",
+        "Cannot make the socket /nowhere/offload.sock: No such file",
+    );
     refused("offload:socket=x,intercept=1%", "leave out socket");
 }

@@ -77,7 +77,7 @@ void carrick_stack_stop(struct carrick_stack *stack, int code);
  * nanoseconds in any case. */
 void carrick_stack_linger(struct carrick_stack *stack, uint64_t most, int code);
 
-/* Calls `ready` from carrick_stack_run whenever `fd` can be read. A stack watches at most 4 descriptors; returns false
+/* Calls `ready` from carrick_stack_run whenever `fd` can be read. A stack watches at most 5 descriptors; returns false
  * for one more. NULL as `ready` ends the watch. */
 bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void *user), void *user);
 
@@ -93,6 +93,21 @@ struct carrick_changes {
  * root made. The stacks and `changes` are there as long as the first stack runs. False: `error` says why not. */
 bool carrick_changes_open(struct carrick_changes *changes, struct carrick_stack *const *stacks, uint32_t count, int fd,
                           struct carrick_port_error *error);
+
+/* The network devices under the ports of stacks. */
+struct carrick_devices {
+    struct carrick_stack *const *stacks;
+    uint32_t count;
+    int fd, code;
+    bool gone;
+};
+
+/* Stops the first of these stacks with a code when the network device under one of their ports is removed, is moved to
+ * another network namespace, or gets another hardware address; a line on standard error names it. A device may have
+ * another name, and may be down for a while. The stacks and `devices` are there as long as the first stack runs. False:
+ * `error` says why not. */
+bool carrick_devices_watch(struct carrick_devices *devices, struct carrick_stack *const *stacks, uint32_t count,
+                           int code, struct carrick_port_error *error);
 
 /* Sets the owner of requests that begin from now on, for the program in the kernel, which limits the rate of each
  * owner. 0, the default, is no owner. */

@@ -52,6 +52,8 @@ struct carrick_port {
     struct carrick_port *inner; /* of a wrapper */
     const char *kind;           /* "tun", ... */
     int fd;                     /* to be polled; -1: none */
+    uint32_t device;            /* the index of the network device in this network namespace; 0: there is none */
+    char device_name[16];       /* when the port was opened */
     uint32_t mtu;               /* bytes of an IP packet */
     bool ethernet;
     uint8_t mac[6];

@@ -69,6 +69,7 @@ char *os_realpath(const char *path, char *real);
 int os_stat(const char *path, struct stat *is);
 int os_lstat(const char *path, struct stat *is);
 uid_t os_geteuid(void);
+int os_ioctl(int fd, unsigned long request, ...);
 mode_t os_umask(mode_t mask);
 int os_getrlimit(int resource, struct rlimit *limit);
 int os_setrlimit(int resource, const struct rlimit *limit);

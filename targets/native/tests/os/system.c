@@ -64,6 +64,13 @@ uid_t os_geteuid(void) {
     return 0;
 }
 
+/* There are no network devices. */
+int os_ioctl(int fd, unsigned long request, ...) {
+    (void)fd, (void)request;
+    errno = ENOTTY;
+    return -1;
+}
+
 mode_t os_umask(mode_t mask) {
     os_enter("umask", mask);
     return 022;
