@@ -201,13 +201,13 @@ static struct carrick_stack *loop_stopped(struct carrick_stack *const *stacks, u
 static void loop_warn(struct carrick_stack *stack) {
     if (stack->host.now < stack->warn_at)
         return;
-    carrick_stack_warn_full(stack);
+    carrick_stack_warn(stack);
     stack->warn_at = stack->host.now + WARN_EVERY_NS;
 }
 
 static int loop_end(struct carrick_stack *const *stacks, uint32_t count, int code) {
     for (uint32_t s = 0; s < count; s++)
-        carrick_stack_warn_full(stacks[s]);
+        carrick_stack_warn(stacks[s]);
     return code;
 }
 

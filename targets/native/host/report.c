@@ -58,14 +58,64 @@ void carrick_stack_print_counters(const struct carrick_stack *stack, FILE *out) 
     print_one(out, "open_contexts", host->program->open_contexts(host->core));
 }
 
-void carrick_stack_warn_full(struct carrick_stack *stack) {
-    if (stack->warned || carrick_stack_counter(stack, "ctx_refused") == 0)
-        return;
-    stack->warned = true;
+enum { WARNED_FULL = 1, WARNED_LONG = 2, WARNED_CHECKSUM = 4 };
+
+/* Whether this is to be told now: for the first time. */
+static bool warns(struct carrick_stack *stack, uint32_t what, bool begun) {
+    bool first = begun && !(stack->warned & what);
+    stack->warned |= first ? what : 0;
+    return first;
+}
+
+/* The sender's device has left it to this one to cut what it sends, or this one has put together what arrived. */
+static void warn_long(const struct carrick_port *port) {
     fprintf(stderr,
-            "The program has refused a connection, and counts those as ctx_refused: it has at most %" PRIu32
-            ". --help lists the parameters that set how many.\n",
-            stack->capacity);
+            "The port %s has refused a frame of %" PRIu32
+            " bytes, and counts those as port_rx_refused: it takes %" PRIu32 ".",
+            port->kind, port->refused_len, carrick_port_frame_max(port));
+    if (port->paired)
+        fprintf(
+            stderr,
+            " The device at the other end of %s sends them: turn its offloads off there, with `ethtool -K PEERDEV tso "
+            "off gso off gro off`, and give both ends the same MTU, %" PRIu32 ".\n",
+            port->device_name, port->mtu);
+    else if (port->device)
+        fprintf(
+            stderr,
+            " If %s puts them together, turn that off: `ethtool -K %s gro off lro off`. Otherwise the peer's MTU is "
+            "larger than %" PRIu32 ": change it at the peer's end.\n",
+            port->device_name, port->device_name, port->mtu);
+    else
+        fprintf(stderr, " The MTU is larger at the peer's end: change it there.\n");
+}
+
+/* Packet sockets say which checksums are still to be made; AF_XDP does not. */
+static void warn_checksum(const struct carrick_port *port) {
+    fprintf(
+        stderr,
+        "The program has dropped a packet with a wrong checksum, and counts those as bad_checksum. Checksums that the "
+        "device at the other end of %s leaves open are wrong here: turn that off there, with `ethtool -K PEERDEV tx "
+        "off`.\n",
+        port->device_name);
+}
+
+void carrick_stack_warn(struct carrick_stack *stack) {
+    const struct carrick_host *host = &stack->host;
+    if (warns(stack, WARNED_FULL, carrick_stack_counter(stack, "ctx_refused") != 0))
+        fprintf(stderr,
+                "The program has refused a connection, and counts those as ctx_refused: it has at most %" PRIu32
+                ". --help lists the parameters that set how many.\n",
+                stack->capacity);
+    for (uint32_t i = 0; i < host->port_count; i++) {
+        const struct carrick_port *port = host->ports[i];
+        while (port->inner)
+            port = port->inner;
+        if (warns(stack, WARNED_LONG, port->refused_len != 0))
+            warn_long(port);
+        bool open = strcmp(port->kind, "xdp") == 0 && port->paired;
+        if (warns(stack, WARNED_CHECKSUM, open && carrick_stack_counter(stack, "bad_checksum") != 0))
+            warn_checksum(port);
+    }
 }
 
 uint64_t carrick_stack_counter(const struct carrick_stack *stack, const char *name) {

@@ -17,7 +17,8 @@ struct carrick_stack {
     uint32_t capacity; /* of the program, in connections */
     uint32_t owner;    /* of requests that begin now */
     uint32_t last;     /* the slot of the request that began last */
-    bool spin, stopped, warned;
+    bool spin, stopped;
+    uint32_t warned; /* bits: what was told already */
     bool first; /* it runs before all others on its processor: they would wait for it while it polls, and Linux stops it
                    for 50 ms of each second (sched_rt_runtime_us) */
     uint64_t warn_at;      /* when to look again whether to warn */
@@ -46,8 +47,9 @@ void carrick_stack_give(struct carrick_stack *stack, struct carrick_slot *slot, 
 int carrick_stack_on_handle(struct carrick_stack *stack, enum carrick_call_kind kind, uint64_t handle, const void *data,
                             uint32_t len, carrick_done_fn done, void *user);
 
-/* Prints once, on standard error, that the program has refused a connection for lack of space. */
-void carrick_stack_warn_full(struct carrick_stack *stack);
+/* Prints on standard error, once each, what the stack refuses, and what to change: connections for lack of space,
+ * frames that are too long, packets whose checksums were left to a device. */
+void carrick_stack_warn(struct carrick_stack *stack);
 
 /* Completes requests whose completions came. True: there was one. */
 bool carrick_stack_complete(struct carrick_stack *stack);

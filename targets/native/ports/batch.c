@@ -47,10 +47,12 @@ uint32_t carrick_batch_receive(int socket, struct carrick_queue *queue, struct c
     int got = recvmmsg(socket, messages, count, MSG_DONTWAIT, NULL);
     uint32_t n = 0;
     for (int i = 0; i < got; i++) {
-        if (messages[i].msg_len > max || (messages[i].msg_hdr.msg_flags & MSG_TRUNC))
+        if (messages[i].msg_len > max || (messages[i].msg_hdr.msg_flags & MSG_TRUNC)) {
             counts->rx_refused++;
-        else
+            counts->refused_len = messages[i].msg_len;
+        } else {
             frames[n++] = (struct carrick_frame){carrick_queue_at(queue, (uint32_t)i), messages[i].msg_len};
+        }
     }
     counts->rx += n;
     return n;

@@ -22,6 +22,9 @@ static bool device_ask(int fd, struct ifreq *request, struct carrick_device *dev
     if (ioctl(fd, SIOCGIFHWADDR, request) != 0)
         return false;
     memcpy(device->mac, request->ifr_hwaddr.sa_data, sizeof device->mac);
+    struct ethtool_drvinfo driver = {.cmd = ETHTOOL_GDRVINFO};
+    request->ifr_data = (void *)&driver;
+    device->paired = ioctl(fd, SIOCETHTOOL, request) == 0 && strcmp(driver.driver, "veth") == 0;
     struct ethtool_channels channels = {.cmd = ETHTOOL_GCHANNELS};
     request->ifr_data = (void *)&channels;
     device->queues = ioctl(fd, SIOCETHTOOL, request) == 0 ? channels.rx_count + channels.combined_count : 1;
@@ -48,6 +51,7 @@ bool carrick_device_ask(const char *name, struct carrick_device *device) {
 void carrick_device_under(struct carrick_port *port, const char *name, const struct carrick_device *device) {
     port->device = device->index;
     port->mtu = device->mtu;
+    port->paired = device->paired;
     memcpy(port->mac, device->mac, sizeof port->mac);
     snprintf(port->device_name, sizeof port->device_name, "%.15s", name);
 }

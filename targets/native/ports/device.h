@@ -7,6 +7,7 @@
 
 struct carrick_device {
     uint32_t index, mtu;
+    bool paired;     /* one of a veth pair */
     uint32_t queues; /* of received frames, in use; 1 also where the device does not say */
     uint8_t mac[6];
 };

@@ -85,6 +85,8 @@ static bool packet_accept(struct packet *self, struct tpacket2_hdr *slot, struct
     if ((!self->all && !packet_is_ours(slot, &from)) || from.sll_pkttype == PACKET_OUTGOING)
         return false;
     bool whole = slot->tp_len <= slot->tp_snaplen && slot->tp_len <= carrick_port_frame_max(&self->port);
+    if (!whole)
+        self->port.refused_len = slot->tp_len;
     if (whole && (left.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
         whole = packet_finish_checksum(frame->data, frame->len, &left);
     if (!whole)

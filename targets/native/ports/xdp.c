@@ -44,6 +44,8 @@ static uint32_t xdp_receive(struct carrick_port *port, uint64_t now, struct carr
     for (uint32_t i = 0; i < came; i++)
         if (frames[i].len <= carrick_port_frame_room(port))
             frames[n++] = frames[i];
+        else
+            port->refused_len = frames[i].len;
     port->rx += n;
     port->rx_refused += came - n;
     return n;

@@ -10,6 +10,7 @@ mod devices;
 mod packets;
 mod stack;
 mod table;
+mod warnings;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -156,3 +156,20 @@ fn an_application_goes_with_who_started_it() {
     assert_eq!(lines.find(|line| line.starts_with("error")), None);
     assert!(!has_program(&place.net), "the device is as it was");
 }
+
+/// The kernel's own reason is told, and the end of the pair that has to be changed.
+#[test]
+fn a_peer_with_a_larger_mtu_is_told_as_that() {
+    let Some(place) = Place::new() else { return };
+    place.net.ip(End::Peer, &format!("link set {DEVICE} mtu 9000")).expect("an MTU can be set");
+    let (running, lines) = started(&mut place.streams());
+    let said: Vec<String> = lines.collect();
+    assert_eq!(running.ended().code(), Some(MISSING), "{said:?}");
+    if said.iter().any(|line| line.contains("operation not permitted")) {
+        return skip("this machine takes no programs");
+    }
+    let told = said.iter().find(|line| line.contains("takes no program")).expect("it is told");
+    for part in ["Peer MTU is too large", "other end of wire0 to 1500", "ip link set PEERDEV mtu 1500"] {
+        assert!(told.contains(part), "`{part}` is not in: {told}");
+    }
+}

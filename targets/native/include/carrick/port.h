@@ -60,8 +60,10 @@ struct carrick_port {
     uint64_t rx, tx; /* frames */
     uint64_t
         rx_refused; /* arrived and were not fit to be handed on: too long, or left by offloads as no frame can be */
-    uint64_t tx_refused; /* the device would not take them */
-    uint64_t rx_lost;    /* arrived while the receive queue was full, as of the last recount */
+    uint32_t refused_len; /* bytes of the last one that was too long */
+    bool paired;          /* the device is one of a veth pair: what arrives is as the other end has left it */
+    uint64_t tx_refused;  /* the device would not take them */
+    uint64_t rx_lost;     /* arrived while the receive queue was full, as of the last recount */
 };
 
 /* Bytes of a frame of the port's full size. */

@@ -6,6 +6,7 @@
 //! those of `targets/xdp/include/carrick/xdp.h`.
 
 pub mod advice;
+mod attach_reason;
 mod core;
 mod device;
 mod dispatch;

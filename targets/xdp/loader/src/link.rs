@@ -11,7 +11,7 @@ use crate::layout::INGRESS;
 use crate::load_error::failed;
 use crate::maps::{bpf, number};
 use crate::traffic::Traffic;
-use crate::{LoadError, pins};
+use crate::{LoadError, attach_reason, pins};
 
 const CREATE: libc::c_long = 28;
 const DETACH: libc::c_long = 34;
@@ -76,10 +76,10 @@ impl Link {
                 Err(e) => e,
             };
             if !matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST)) {
-                return Err(refused(&error, &device.name));
+                return Err(refused(&error, own.as_fd(), device));
             }
             let Some((dispatcher, link)) = Dispatcher::find(device)? else {
-                return Err(refused(&error, &device.name));
+                return Err(refused(&error, own.as_fd(), device));
             };
             let door = dispatcher.door()?;
             // Who was the last one there may have taken it away by now.
@@ -160,27 +160,43 @@ impl Whole {
     /// Gives a program all frames of a device.
     pub(crate) fn create(program: BorrowedFd<'_>, device: &Device) -> Result<Whole, LoadError> {
         let mut attr = Attr { of: number(program), device: device.index, kind: XDP, flags: BY_THE_DRIVER };
-        let link = bpf(CREATE, &mut attr).map_err(|error| refused(&error, &device.name))?;
+        let link = bpf(CREATE, &mut attr).map_err(|error| refused(&error, program, device))?;
         Ok(Whole { _link: owned(link) })
     }
 }
 
 /// Why a device takes no program, and what helps.
-fn refused(error: &io::Error, device: &str) -> LoadError {
-    LoadError::Missing(match error.raw_os_error() {
+fn refused(error: &io::Error, program: BorrowedFd<'_>, device: &Device) -> LoadError {
+    let as_set = matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ERANGE));
+    let reason = if as_set { attach_reason::ask(program, device.index) } else { None };
+    LoadError::Missing(refusal(error, reason.as_deref(), device))
+}
+
+/// The same in words; `reason` are the kernel's.
+fn refusal(error: &io::Error, reason: Option<&str>, device: &Device) -> String {
+    let Device { name, mtu, .. } = device;
+    match error.raw_os_error() {
         Some(libc::EBUSY | libc::EEXIST) => format!(
-            "{device} has an XDP program already, which leaves no place beside it; `ip link show {device}` names it, `ip link set {device} xdp off` takes it away"
+            "{name} has an XDP program already, which leaves no place beside it; `ip link show {name}` names it, `ip link set {name} xdp off` takes it away"
         ),
         Some(libc::EOPNOTSUPP) => {
             format!(
-                "the driver of {device} has no XDP; choose a device whose driver has it, or build for `native`"
+                "the driver of {name} has no XDP; choose a device whose driver has it, or build for `native`"
             )
         }
-        Some(libc::EINVAL | libc::ERANGE) => format!(
-            "the driver of {device} takes no program as the device is set ({error}); a smaller MTU may help: `ip link set {device} mtu 1500`"
-        ),
-        _ => format!("{device} takes no program ({error}); `ip -d link show {device}` shows its settings"),
-    })
+        Some(libc::EINVAL | libc::ERANGE) => {
+            let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+            let advice = if reason.is_some_and(|reason| reason.contains("Peer MTU")) {
+                format!(
+                    "set the MTU at the other end of {name} to {mtu}: `ip link set PEERDEV mtu {mtu}` there"
+                )
+            } else {
+                format!("a smaller MTU may help, here (`ip link set {name} mtu 1500`) or at the other end")
+            };
+            format!("the driver of {name} takes no program as the device is set ({error}{why}); {advice}")
+        }
+        _ => format!("{name} takes no program ({error}); `ip -d link show {name}` shows its settings"),
+    }
 }
 
 #[cfg(test)]
@@ -189,10 +205,14 @@ mod tests {
 
     #[test]
     fn who_refuses_says_what_helps() {
-        let said = |code| refused(&io::Error::from_raw_os_error(code), "wire0").to_string();
-        assert!(said(libc::EBUSY).contains("an XDP program already"));
-        assert!(said(libc::EOPNOTSUPP).contains("has no XDP"));
-        assert!(said(libc::EINVAL).contains("mtu 1500"));
-        assert!(said(libc::EIO).contains("ip -d link show wire0"));
+        let device = Device { name: "wire0".to_owned(), index: 7, mtu: 1400, mac: [0; 6] };
+        let said = |code, reason| refusal(&io::Error::from_raw_os_error(code), reason, &device);
+        assert!(said(libc::EBUSY, None).contains("an XDP program already"));
+        assert!(said(libc::EOPNOTSUPP, None).contains("has no XDP"));
+        assert!(said(libc::EINVAL, None).contains("mtu 1500"));
+        let peer = said(libc::ERANGE, Some("Peer MTU is too large to set XDP"));
+        assert!(peer.contains(": Peer MTU is too large to set XDP)"), "{peer}");
+        assert!(peer.ends_with("other end of wire0 to 1400: `ip link set PEERDEV mtu 1400` there"), "{peer}");
+        assert!(said(libc::EIO, None).contains("ip -d link show wire0"));
     }
 }
