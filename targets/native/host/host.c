@@ -75,6 +75,7 @@ static bool host_open_network(struct carrick_host *host, const struct carrick_ho
                                      .whole = program->network == CARRICK_NETWORK_LINK,
                                      .six = program->network == CARRICK_NETWORK_IPV6,
                                      .reports = program->reports,
+                                     .protocol = program->protocol,
                                      .ethernet = given->ports[0]->ethernet && !carrick_program_between(program)};
     memcpy(net.mac, given->ports[0]->mac, 6);
     host->net.config = net;

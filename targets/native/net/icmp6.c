@@ -52,9 +52,15 @@ bool net_icmp6_receive(struct carrick_net *net, uint64_t now, const struct net_r
     uint32_t len = received->len;
     struct carrick_ip6 ip;
     uint32_t total = carrick_ip6_total(packet);
-    if (packet[0] >> 4 != 6 || total > len || carrick_ip6_upper(packet, total, &ip) < 0 ||
-        CARRICK_LIKELY(ip.protocol != CARRICK_ICMP6))
+    if (packet[0] >> 4 != 6 || total > len)
         return true;
+    bool readable = carrick_ip6_upper(packet, total, &ip) >= 0;
+    if (CARRICK_LIKELY(readable && ip.protocol == net->config.protocol))
+        return true;
+    if (!readable || ip.protocol != CARRICK_ICMP6) {
+        net_refuse6(net, now, received);
+        return true;
+    }
     int begin = icmp6_begin(packet, len, &ip);
     if (begin == 0) {
         net->counters[CARRICK_NET_BAD_ICMP]++;
@@ -70,7 +76,9 @@ bool net_icmp6_receive(struct carrick_net *net, uint64_t now, const struct net_r
         return true;
     if (net_discovery_receive(net, now, received, &ip, message))
         return false;
-    if (message[0] == ECHO_REQUEST && message[1] == 0 && to_one)
+    bool wanted = to_one || net_is_group(ip.dst); /* also who asks all nodes is answered (RFC 4443 §4.2) */
+    if (message[0] == ECHO_REQUEST && message[1] == 0 && wanted && !net_is_tentative(net) &&
+        !carrick_address_is_unspecified(ip.src))
         icmp6_answer(net, received, &ip, message);
     else
         net->counters[CARRICK_NET_OTHER_ICMP]++;

@@ -11,7 +11,7 @@ const char *const carrick_net_counter_names[CARRICK_NET_COUNTERS] = {
     "net_no_route",    "net_unresolved",        "net_waiting_full",  "net_replies_full",   "net_echoes",
     "net_arp_replies", "net_arp_requests",      "net_bad_discovery", "net_advertisements", "net_solicitations",
     "net_other_host",  "net_other_vlan",        "net_link_group",    "net_bad_source",     "net_fragments",
-    "net_reassembled", "net_reassembly_failed",
+    "net_reassembled", "net_reassembly_failed", "net_icmp_errors",   "net_icmp_limited",
 };
 
 bool carrick_net_open(struct carrick_net *net, const struct carrick_net_config *config) {
@@ -92,7 +92,13 @@ static void net_confirm(struct carrick_net *net, uint64_t now, const struct net_
 static bool net_is_for_core(struct carrick_net *net, uint64_t now, const struct net_received *received) {
     if (net->config.six)
         return (received->len < CARRICK_IP6_HEADER || net_icmp6_receive(net, now, received)) && !net_is_tentative(net);
-    return received->len < CARRICK_IP_HEADER || received->packet[9] != IP_ICMP || net_icmp_receive(net, received);
+    if (received->len < CARRICK_IP_HEADER)
+        return true;
+    if (received->packet[9] == IP_ICMP)
+        return net_icmp_receive(net, received);
+    if (CARRICK_UNLIKELY(received->packet[9] != net->config.protocol))
+        net_refuse(net, now, received);
+    return true;
 }
 
 /* Whether a frame has a packet for the core, which is then in `received`. */

@@ -63,6 +63,12 @@ bool net_icmp_receive(struct carrick_net *net, const struct net_received *receiv
 /* The same of an IPv6 packet: of ICMPv6, neighbour discovery is among it. */
 bool net_icmp6_receive(struct carrick_net *net, uint64_t now, const struct net_received *received);
 
+/* Reports to the sender of a packet that is whole that the program is not of its protocol, if it is not. */
+void net_refuse(struct carrick_net *net, uint64_t now, const struct net_received *received);
+
+/* The same of a packet of IPv6 that is complete, also where it has a header or an option that is not known. */
+void net_refuse6(struct carrick_net *net, uint64_t now, const struct net_received *received);
+
 /* A message of ICMPv6 that was checked, if it is one of neighbour discovery: true. `ip` is its header. */
 bool net_discovery_receive(struct carrick_net *net, uint64_t now, const struct net_received *received,
                            const struct carrick_ip6 *ip, const uint8_t *message);

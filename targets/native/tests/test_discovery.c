@@ -230,8 +230,11 @@ static void echoes_are_answered(void) {
     CHECK(!hear(&net, 0, &ping) && carrick_net_owed(&net, 0, frames, 8) == 1 && frames[0].len == 78);
     const uint8_t *message = message_of(&frames[0], peer, peer_mac);
     CHECK(message[0] == 129 && carrick_load32(message + 4) == 0x00070001 && carrick_load64(message + 16) == 2);
-    ping.to = all_nodes; /* a group is not answered, and errors are for the core */
-    CHECK(!hear(&net, 0, &ping) && carrick_net_owed(&net, 0, frames, 8) == 0 && net.counters[CARRICK_NET_ECHOES] == 1);
+    ping.to = all_nodes; /* answered by one */
+    CHECK(!hear(&net, 0, &ping) && carrick_net_owed(&net, 0, frames, 8) == 1 && net.counters[CARRICK_NET_ECHOES] == 2);
+    CHECK(message_of(&frames[0], peer, peer_mac)[0] == 129);
+    ping.from = nobody;
+    CHECK(!hear(&net, 0, &ping) && carrick_net_owed(&net, 0, frames, 8) == 0);
     ping = (struct said){.from = peer, .to = us, .type = 2, .hops = 9};
     CHECK(hear(&net, 0, &ping));
     net.config.reports = false;

@@ -88,11 +88,11 @@ impl Stack {
         seen
     }
 
-    /// Ends it; what it said.
-    pub fn end(self) -> Vec<String> {
-        let (running, lines) = self.process.expect("it is a process");
+    /// Ends it; what it said. `None`: it is the kernel's.
+    pub fn end(self) -> Option<Vec<String>> {
+        let (running, lines) = self.process?;
         running.end();
-        lines.collect()
+        Some(lines.collect())
     }
 
     fn send(&mut self, frame: &[u8]) {

@@ -43,12 +43,14 @@ pub struct Row {
     pub seen: Seen,
     /// what Linux does, if it is something else
     pub linux: Option<Seen>,
+    /// what the AF_XDP port does, if it is something else
+    pub af_xdp: Option<Seen>,
     /// what the stack counts, once; empty: nothing
     pub counter: &'static str,
 }
 
 const fn row(what: &'static str, seen: Seen, frames: fn([u8; 6], u16) -> Vec<Vec<u8>>) -> Row {
-    Row { what, frames, seen, linux: None, counter: "" }
+    Row { what, frames, seen, linux: None, af_xdp: None, counter: "" }
 }
 
 impl Row {
@@ -59,6 +61,11 @@ impl Row {
 
     const fn but_linux(mut self, seen: Seen) -> Row {
         self.linux = Some(seen);
+        self
+    }
+
+    const fn but_af_xdp(mut self, seen: Seen) -> Row {
+        self.af_xdp = Some(seen);
         self
     }
 }
@@ -133,8 +140,21 @@ fn ping6(mac: [u8; 6], to: Ipv6Addr, number: u16) -> Vec<Vec<u8>> {
 
 /// A destination option of this kind, which nobody knows.
 fn option6(mac: [u8; 6], kind: u8, port: u16) -> Vec<Vec<u8>> {
+    option6_to(mac, IT6, kind, port)
+}
+
+fn option6_to(mac: [u8; 6], to: Ipv6Addr, kind: u8, port: u16) -> Vec<Vec<u8>> {
     let extensions = vec![(60, vec![0, kind, 4, 0, 0, 0, 0])];
-    one6(mac, &Ip6 { extensions, ..Ip6::default() }, port)
+    one6(mac, &Ip6 { extensions, to, ..Ip6::default() }, port)
+}
+
+/// A packet of another protocol than the program's.
+fn other(to: [u8; 6], ip: &Ip4, n: u16) -> Vec<Vec<u8>> {
+    vec![ether(to, &[], IPV4, &ip.packet(&datagram(|len| ip.pseudo(len), n)))]
+}
+
+fn other6(to: [u8; 6], ip: &Ip6, n: u16) -> Vec<Vec<u8>> {
+    vec![ether(to, &[], IPV6, &ip.packet(&datagram(|len| ip.pseudo(len), n)))]
 }
 
 const OTHER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
@@ -213,6 +233,20 @@ pub const IPV4_ROWS: &[Row] = &[
     row("ICMP echo request in a broadcast frame", Dropped, |_, n| ping(EVERYBODY, IT, n))
         .but_linux(Echo)
         .counted("net_link_group"),
+    row("UDP, which the program is not", Unreachable(3), |mac, n| {
+        other(mac, &Ip4 { protocol: UDP, ..Ip4::default() }, n)
+    })
+    .counted("net_icmp_errors"),
+    row("another protocol", Unreachable(2), |mac, n| {
+        other(mac, &Ip4 { protocol: UNKNOWN, ..Ip4::default() }, n)
+    })
+    .counted("net_icmp_errors"),
+    row("UDP to a broadcast address", Dropped, |_, n| {
+        other(EVERYBODY, &Ip4 { protocol: UDP, to: SUBNET, ..Ip4::default() }, n)
+    }),
+    row("one fragment of UDP", Dropped, |mac, n| {
+        other(mac, &Ip4 { protocol: UDP, fragment: 3, ..Ip4::default() }, n)
+    }),
     row("ARP request", Address, |_, _| vec![ether(EVERYBODY, &[], ARP, &arp(IT))]),
     row("ARP request to the hardware address", Address, |mac, _| vec![ether(mac, &[], ARP, &arp(IT))]),
     row("ARP request to another hardware address", Dropped, |_, _| {
@@ -259,6 +293,18 @@ pub const IPV6_ROWS: &[Row] = &[
     row("hop limit 0", Taken, |mac, n| one6(mac, &Ip6 { hops: 0, ..Ip6::default() }, n)),
     row("an unknown option to be skipped", Taken, |mac, n| option6(mac, 0x1e, n)),
     row("an unknown option, to be dropped in silence", Dropped, |mac, n| option6(mac, 0x5e, n)),
+    row("an unknown option, to be reported", Parameter(2), |mac, n| option6(mac, 0x9e, n))
+        .counted("net_icmp_errors"),
+    row("an unknown option, to be reported to one", Parameter(2), |mac, n| option6(mac, 0xde, n))
+        .counted("net_icmp_errors"),
+    row("an unknown option, to be reported, to all nodes", Parameter(2), |_, n| {
+        option6_to(ALL_NODES, ALL_NODES_IP, 0x9e, n)
+    })
+    .but_af_xdp(Dropped)
+    .counted("net_icmp_errors"),
+    row("an unknown option, to be reported to one, to all nodes", Dropped, |_, n| {
+        option6_to(ALL_NODES, ALL_NODES_IP, 0xde, n)
+    }),
     row("a version other than 6", Dropped, |mac, n| one6(mac, &Ip6 { version: 5, ..Ip6::default() }, n))
         .counted("ip_version"),
     row("a header that says more bytes than there are", Dropped, |mac, n| {
@@ -269,6 +315,29 @@ pub const IPV6_ROWS: &[Row] = &[
         vec![ether(mac, &[], IPV6, &[&plain6(n)[..], &[0xaa; 20]].concat())]
     }),
     row("ICMPv6 echo request", Echo, |mac, n| ping6(mac, IT6, n)).counted("net_echoes"),
+    row("ICMPv6 echo request to all nodes", Echo, |_, n| ping6(ALL_NODES, ALL_NODES_IP, n))
+        .but_af_xdp(Dropped)
+        .counted("net_echoes"),
+    row("UDP, which the program is not", Unreachable(4), |mac, n| {
+        other6(mac, &Ip6 { protocol: UDP, ..Ip6::default() }, n)
+    })
+    .counted("net_icmp_errors"),
+    row("another next header", Parameter(1), |mac, n| {
+        other6(mac, &Ip6 { protocol: UNKNOWN, ..Ip6::default() }, n)
+    })
+    .counted("net_icmp_errors"),
+    row("no next header", Dropped, |mac, n| other6(mac, &Ip6 { protocol: 59, ..Ip6::default() }, n)),
+    row("hop-by-hop options behind others", Parameter(1), |mac, n| {
+        let padding = vec![0, 1, 4, 0, 0, 0, 0];
+        let extensions = vec![(60, padding.clone()), (0, padding)];
+        one6(mac, &Ip6 { extensions, ..Ip6::default() }, n)
+    })
+    .counted("net_icmp_errors"),
+    row("a routing header with a segment left", Parameter(0), |mac, n| {
+        let extensions = vec![(43, vec![0, 99, 1, 0, 0, 0, 0])];
+        one6(mac, &Ip6 { extensions, ..Ip6::default() }, n)
+    })
+    .counted("net_icmp_errors"),
     row("neighbour solicitation to the hardware address", Address, |mac, _| {
         let ip = Ip6 { protocol: ICMP6, hops: 255, ..Ip6::default() };
         vec![ether(mac, &[], IPV6, &ip.packet(&solicitation(|len| ip.pseudo(len), IT6)))]

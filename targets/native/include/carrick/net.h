@@ -36,6 +36,8 @@ enum carrick_net_counter {
     CARRICK_NET_FRAGMENTS,
     CARRICK_NET_REASSEMBLED,       /* packets that all fragments have arrived of */
     CARRICK_NET_REASSEMBLY_FAILED, /* their fragments overlap, cannot be, or did not arrive in time */
+    CARRICK_NET_ERRORS,            /* of ICMP, sent: about packets of another protocol, or with an unknown header */
+    CARRICK_NET_ERRORS_LIMITED,    /* not sent: there were too many */
     CARRICK_NET_COUNTERS
 };
 
@@ -53,6 +55,7 @@ struct carrick_net_config {
     bool reports; /* the core takes ICMP errors */
     bool ethernet;
     uint8_t mac[6];
+    uint8_t protocol; /* the program's; 0: no other one is refused aloud */
 };
 
 struct net_fragments;
@@ -67,6 +70,7 @@ struct carrick_net {
     struct net_fragments *fragments;
     struct carrick_frame replies[CARRICK_REPLIES];
     uint32_t replies_head, replies_tail;
+    uint64_t errors_until; /* their time is taken until then */
     bool claiming; /* the address may be another node's, and is not used before that is known (RFC 4862 §5.4) */
     bool taken;    /* it is another node's: */
     uint8_t owner[6];
