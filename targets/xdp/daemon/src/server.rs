@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Serves a listening socket: a client sends one request, gets one answer, and its connection is closed. No client waits for a
-//! slow one.
+//! slow one, however many of those there are: one more client takes the place of the one that has been silent for the longest time.
 //!
 //! [`Server`] does it through [`Sockets`]: those of Linux, or those of `simulated_clients.rs`, where a seed makes clients and faults
 //! and a model checks what each client sees.
@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Time that a client has to send its request, and again to receive the answer.
 pub const PATIENCE: Duration = Duration::from_secs(5);
-/// Clients at once; further ones wait until one of these is done.
+/// Clients at once; for a further one, the slowest of these is closed.
 pub const CLIENTS: usize = 32;
 /// Time until connections are accepted again after an error, as when no descriptor is left.
 pub const PAUSE: Duration = Duration::from_secs(1);
@@ -91,10 +91,10 @@ impl Server {
     pub fn turn(&mut self, sockets: &mut impl Sockets) {
         let now = sockets.now();
         let wanted: Vec<_> = self.clients.iter().map(|(number, of)| (*number, of.answered)).collect();
-        let (is_full, pauses) = (wanted.len() >= CLIENTS, now < self.pause);
-        let accepts_at = (pauses && !is_full).then_some(self.pause);
+        let pauses = now < self.pause;
+        let accepts_at = pauses.then_some(self.pause);
         let until = self.clients.values().map(|client| client.until).chain(accepts_at).min();
-        let (ready, arrives) = sockets.wait(&wanted, !is_full && !pauses, until);
+        let (ready, arrives) = sockets.wait(&wanted, !pauses, until);
         let now = sockets.now();
         for number in ready {
             if let Some(client) = self.clients.get_mut(&number) {
@@ -119,9 +119,21 @@ impl Server {
                 self.last += 1;
                 let client = Client { until: now + PATIENCE, bytes: Vec::new(), answered: false };
                 self.clients.insert(self.last, client);
+                if self.clients.len() > CLIENTS {
+                    self.close_slowest(sockets);
+                }
             }
             Err(e) if is_early(&e) => {}
             Err(_) => self.pause = now + PAUSE,
+        }
+    }
+
+    /// Closes a client that has sent nothing, else one whose request is not complete, else any: of those, the oldest.
+    fn close_slowest(&mut self, sockets: &mut impl Sockets) {
+        let older = self.clients.range(..self.last);
+        let slowest = older.min_by_key(|(number, of)| (of.answered, !of.bytes.is_empty(), **number));
+        if let Some(number) = slowest.map(|(number, _)| *number) {
+            self.close(number, sockets);
         }
     }
 
