@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is missing is told in one sentence that says what to do: a device, a privilege, a file, a compiler.
 
+use std::fs;
 use std::net::UdpSocket;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -134,6 +135,21 @@ fn files_that_cannot_be_are_told() {
     command.args(["--pcap", "/nowhere/out.pcapng"]);
     one_sentence(&mut command, MISSING, &["/nowhere/out.pcapng", "choose another path"]);
     one_sentence(host_on(free).args(["--app", "echo"]), USAGE, &["--app"]);
+}
+
+/// A path of a socket at which there is a file: the file stays as it is.
+#[test]
+fn a_file_in_the_place_of_a_socket_stays() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("file");
+    fs::write(&file, "precious").expect("writable");
+    let shown = file.display();
+    let (door, wire) = (format!("sockets:{shown}"), format!("unix:{shown}:{shown}-of-the-peer"));
+    let mut sockets = Command::new(host(PROGRAM));
+    sockets.args(["--port", "loop"]).args(ADDRESS).args(["--app", &door, "--app", "echo"]);
+    one_sentence(&mut sockets, USAGE, &["is no socket", "choose another path"]);
+    one_sentence(&mut host_on(&wire), MISSING, &["is no socket", "choose another path"]);
+    assert_eq!(fs::read_to_string(&file).expect("it is there"), "precious");
 }
 
 #[test]

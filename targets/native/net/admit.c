@@ -36,11 +36,12 @@ bool net_open_frame(struct carrick_net *net, const struct carrick_frame *frame, 
 }
 
 /* Whether a packet to us can have this source (RFC 1122 §3.2.1.3): not 0.0.0.0/8, 127/8, a group, a broadcast, or our
- * own address. */
+ * own address. Who has 240/4 is a host, as in Linux. */
 static bool is_source(const struct carrick_net_config *config, uint32_t source) {
     uint32_t host = config->prefix < 31 ? ~(uint32_t)0 >> config->prefix : 0;
     bool broadcast = host && ((source ^ config->address) | host) == host && (source & host) == host;
-    return carrick_is_host(source) && source >> 24 != 127 && source != config->address && !broadcast;
+    uint32_t net = source >> 24;
+    return net != 0 && net != 127 && net >> 4 != 0xe && ~source != 0 && source != config->address && !broadcast;
 }
 
 /* The same of IPv6 (RFC 4291 §2.5.3, §2.7): not `::1`, a group, an IPv4 address, or our own address, but where we ask

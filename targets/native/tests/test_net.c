@@ -185,7 +185,34 @@ static void errors_are_for_a_core_that_reads_them(void) {
     carrick_net_close(&net);
 }
 
+/* The prefix is 24 bits; with 32, there is no broadcast. */
+static void sources_are_hosts(void) {
+    struct carrick_net net;
+    uint8_t buffer[64] = {0};
+    open_net(&net, 0);
+    const struct {
+        uint32_t source;
+        bool host;
+    } cases[] = {{PEER, true},        {FAR, true},         {0xf0000001, true},  {0x0a0000fe, true},
+                 {0x0a000000, true},  {0x0a0000ff, false}, {0x0a0001ff, true},  {US, false},
+                 {0, false},          {0x00ffffff, false}, {0x7f000001, false}, {0xdfffffff, true},
+                 {0xe0000001, false}, {0xefffffff, false}, {0xffffffff, false}, {0xfffffffe, true}};
+    memcpy(buffer, our_mac, 6);
+    carrick_store16(buffer + 12, 0x0800);
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct carrick_ip ip = {.src = cases[i].source, .dst = US, .protocol = 253, .ttl = 64};
+        carrick_ip_build(buffer + 14, &ip, 4, 0);
+        CHECK(give(&net, 0, &(struct carrick_frame){buffer, 38}) == cases[i].host);
+    }
+    struct carrick_ip ip = {.src = 0x0a0000ff, .dst = US, .protocol = 253, .ttl = 64};
+    carrick_ip_build(buffer + 14, &ip, 4, 0);
+    net.config.prefix = 32;
+    CHECK(give(&net, 0, &(struct carrick_frame){buffer, 38}) == 1);
+    carrick_net_close(&net);
+}
+
 int main(void) {
+    sources_are_hosts();
     who_asks_is_told();
     packets_wait_for_an_answer();
     nobody_answers();

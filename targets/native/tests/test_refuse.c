@@ -4,6 +4,7 @@
 #include "carrick/ipv6.h"
 #include "carrick/net.h"
 #include "carrick/quoted6.h"
+#include "carrick/rand.h"
 #include "tests/check.h"
 
 #define US      0x0a000001u
@@ -137,7 +138,62 @@ static void a_sender_of_ipv6_is_told_where(void) {
     carrick_net_close(&net);
 }
 
+/* A frame for us with any headers; over IPv6 mostly such that extend. Returns its length. */
+static uint32_t put_anything(bool six, struct carrick_pcg *rng) {
+    static const uint8_t kinds[] = {0, 43, 44, 60, CARRICK_ICMP6, UDP, OURS, 59};
+    uint32_t len = 1 + carrick_pcg_next(rng) % 200;
+    uint8_t *p = octets + ETHER;
+    for (uint32_t i = 0; i < len; i++)
+        p[i] =
+            (uint8_t)(carrick_pcg_next(rng) % 4 ? kinds[carrick_pcg_next(rng) % sizeof kinds] : carrick_pcg_next(rng));
+    if (!six) {
+        struct carrick_ip ip = {.src = PEER, .dst = US, .protocol = p[0], .ttl = 64};
+        uint16_t fragment = carrick_pcg_next(rng) % 2 ? (uint16_t)(carrick_pcg_next(rng) & 0x2003) : 0;
+        carrick_ip_build(p, &ip, len, (uint16_t)(carrick_pcg_next(rng) % 4));
+        carrick_store16(p + 6, fragment);
+        carrick_store16(p + 10, 0);
+        carrick_store_sum(p + 10, carrick_sum(p, CARRICK_IP_HEADER));
+        return CARRICK_IP_HEADER + len;
+    }
+    struct carrick_ip6 ip = {.src = peer6, .dst = us6, .protocol = kinds[carrick_pcg_next(rng) % 4], .ttl = 255};
+    uint32_t payload = len > CARRICK_IP6_HEADER ? len - CARRICK_IP6_HEADER : 0;
+    carrick_ip6_build(p, &ip, payload);
+    return CARRICK_IP6_HEADER + payload;
+}
+
+/* What reads beyond a frame, or what was not written, the sanitizers see: each frame has memory of its own size. */
+static void any_frame_harms_nobody(bool six) {
+    struct carrick_net net;
+    struct carrick_pcg rng = carrick_pcg_make(7, six);
+    open_net(&net, six);
+    for (uint32_t n = 0; n < 30000; n++) {
+        uint32_t len = ETHER + put_anything(six, &rng);
+        if (carrick_pcg_next(&rng) % 4 == 0)
+            octets[ETHER + carrick_pcg_next(&rng) % (len - ETHER)] ^= (uint8_t)(1u << carrick_pcg_next(&rng) % 8);
+        if (carrick_pcg_next(&rng) % 8 == 0)
+            len = carrick_pcg_next(&rng) % len;
+        uint8_t *exact = malloc(len ? len : 1);
+        CHECK(exact);
+        memcpy(exact, octets, len);
+        struct carrick_frame frame = {exact, len};
+        const uint8_t *packet;
+        uint32_t packet_len;
+        uint64_t now = n * ONE_NS;
+        uint32_t taken = carrick_net_receive(&net, now, &frame, 1, &packet, &packet_len);
+        CHECK(taken == 0 || carrick_sum(packet, packet_len) != UINT64_MAX); /* all of it is there */
+        free(exact);
+        for (uint32_t i = 0; i < 64; i++)
+            frames[i] = (struct carrick_frame){memory[i], 1514};
+        (void)carrick_net_owed(&net, now, frames, 64);
+    }
+    CHECK(net.counters[CARRICK_NET_ERRORS] > 0 && net.counters[CARRICK_NET_FRAGMENTS] > 0 &&
+          net.counters[CARRICK_NET_REASSEMBLY_FAILED] > 0);
+    carrick_net_close(&net);
+}
+
 int main(void) {
+    any_frame_harms_nobody(false);
+    any_frame_harms_nobody(true);
     a_sender_of_ipv4_is_told();
     a_sender_of_ipv6_is_told_where();
     errors_are_few(false);

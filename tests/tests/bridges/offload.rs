@@ -286,5 +286,10 @@ fn settings_of_an_offload_are_checked() {
         "offload:socket=/nowhere/offload.sock",
         "Cannot make the socket /nowhere/offload.sock: No such file",
     );
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("file");
+    std::fs::write(&file, "precious").expect("writable");
+    refused(&format!("offload:socket={}", file.display()), "is no socket");
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "precious");
     refused("offload:socket=x,intercept=1%", "leave out socket");
 }
