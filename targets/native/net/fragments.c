@@ -14,8 +14,6 @@
 #define DATAGRAM_MOST   65535u /* bytes, without the header of IPv6 */
 #define DATAGRAM_UNITS  ((DATAGRAM_MOST + FRAGMENT_UNIT) / FRAGMENT_UNIT)
 #define HEADERS_MOST    256u /* bytes before the first fragment's data; 60 over IPv4 */
-#define IP_OFFSET       0x1fffu
-#define IP_MORE         0x2000u
 #define IP6_MORE        1u
 #define WAITS_NS        UINT64_C(30000000000) /* RFC 1122 §3.3.2 leaves it open; Linux has as much */
 #define WAITS6_NS       UINT64_C(60000000000) /* RFC 8200 §4.5 */
@@ -274,14 +272,8 @@ static bool whole6(struct carrick_net *net, uint64_t now, struct net_received *r
     return take_valid(net, now, &fragment, received);
 }
 
-bool net_is_whole(struct carrick_net *net, uint64_t now, struct net_received *received) {
-    const uint8_t *packet = received->packet;
-    if (net->config.six)
-        return CARRICK_LIKELY(received->len < CARRICK_IP6_HEADER ||
-                              !carrick_ip6_extends(packet[6], CARRICK_IP6_HEADER)) ||
-               whole6(net, now, received);
-    return CARRICK_LIKELY(received->len < CARRICK_IP_HEADER || !(carrick_load16(packet + 6) & (IP_OFFSET | IP_MORE))) ||
-           whole4(net, now, received);
+bool net_reassemble(struct carrick_net *net, uint64_t now, struct net_received *received) {
+    return net->config.six ? whole6(net, now, received) : whole4(net, now, received);
 }
 
 void net_fragments_release(struct carrick_net *net) {

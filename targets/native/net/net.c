@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "net/admit.h"
 #include "net/fragments.h"
 
 #define IP_ICMP     1u

@@ -27,12 +27,6 @@ struct net_received {
     bool reassembled;   /* it came in fragments */
 };
 
-/* Finds the packet in a frame of Ethernet. False (counted): the frame is for others. */
-bool net_open_frame(struct carrick_net *net, const struct carrick_frame *frame, struct net_received *received);
-
-/* Whether a packet may be for us: by its addresses, and those of its frame. False: counted. */
-bool net_admits(struct carrick_net *net, const struct net_received *received);
-
 /* A frame to be sent later; NULL (counted) if too many are owed already. `len` is the whole frame's. */
 uint8_t *net_owe(struct carrick_net *net, uint32_t len);
 
