@@ -29,10 +29,13 @@ struct datagram {
     uint32_t id;
     uint8_t protocol; /* of IPv4, where it is part of the identification */
     uint8_t ecn;      /* the codepoints of all fragments */
-    uint32_t headers; /* bytes; 0: the first fragment is not there */
-    uint32_t len;     /* of its data, once the last fragment is there; 0: it is not */
-    uint32_t most;    /* where the data ends that is there */
-    uint32_t units;   /* that are there */
+    uint8_t mac[6];   /* who sent the first fragment */
+    uint32_t first_len;
+    uint8_t first[NET_QUOTED6]; /* its beginning, as it was sent */
+    uint32_t headers;           /* bytes; 0: the first fragment is not there */
+    uint32_t len;               /* of its data, once the last fragment is there; 0: it is not */
+    uint32_t most;              /* where the data ends that is there */
+    uint32_t units;             /* that are there */
     uint64_t there[(DATAGRAM_UNITS + 63) / 64];
     uint8_t memory[HEADERS_MOST + DATAGRAM_MOST + FRAGMENT_UNIT]; /* the headers end where the data begins */
 };
@@ -122,7 +125,8 @@ static bool fragment_fits(const struct datagram *datagram, const struct fragment
     return datagram->len == 0 || end <= datagram->len;
 }
 
-static void fragment_put(struct datagram *datagram, const struct fragment *fragment, const uint8_t *packet) {
+static void fragment_put(struct datagram *datagram, const struct fragment *fragment,
+                         const struct net_received *received) {
     uint8_t *data = datagram->memory + HEADERS_MOST;
     uint32_t end = fragment->begin + fragment->len;
     memcpy(data + fragment->begin, fragment->data, fragment->len);
@@ -132,7 +136,11 @@ static void fragment_put(struct datagram *datagram, const struct fragment *fragm
         datagram->len = end;
     if (fragment->begin != 0)
         return;
-    memcpy(data - fragment->headers, packet, fragment->headers);
+    memcpy(data - fragment->headers, received->packet, fragment->headers);
+    datagram->first_len = received->len < NET_QUOTED6 ? received->len : NET_QUOTED6;
+    memcpy(datagram->first, received->packet, datagram->first_len);
+    if (received->mac)
+        memcpy(datagram->mac, received->mac, sizeof datagram->mac);
     datagram->headers = fragment->headers;
     if (fragment->next_at)
         data[(ptrdiff_t)fragment->next_at - (ptrdiff_t)fragment->headers] = fragment->next;
@@ -181,7 +189,7 @@ static bool fragment_take(struct carrick_net *net, uint64_t now, const struct fr
     }
     datagram->units += count;
     (void)units_there(datagram, first, count, true);
-    fragment_put(datagram, fragment, received->packet);
+    fragment_put(datagram, fragment, received);
     if (!datagram_is_whole(datagram))
         return false;
     if (!datagram_finish(net, datagram)) {
@@ -284,6 +292,14 @@ void net_fragments_release(struct carrick_net *net) {
     fragments->lent = false;
 }
 
+/* Its sender is told, if the first fragment has arrived (RFC 1122 §3.3.2, RFC 8200 §4.5). */
+static void datagram_expire(struct carrick_net *net, uint64_t now, struct datagram *datagram) {
+    const struct net_received first = {.packet = datagram->first, .len = datagram->first_len, .mac = datagram->mac};
+    if (datagram->headers)
+        net_refuse_late(net, now, &first);
+    datagram_drop(net, datagram);
+}
+
 void net_fragments_advance(struct carrick_net *net, uint64_t now) {
     struct net_fragments *fragments = net->fragments;
     uint64_t first = UINT64_MAX;
@@ -292,7 +308,7 @@ void net_fragments_advance(struct carrick_net *net, uint64_t now) {
     for (uint32_t i = 0; i < NET_DATAGRAMS; i++) {
         struct datagram *one = &fragments->all[i];
         if (one->state == DATAGRAM_GATHERS && one->until <= now)
-            datagram_drop(net, one);
+            datagram_expire(net, now, one);
         else if (one->state == DATAGRAM_GATHERS && one->until < first)
             first = one->until;
     }

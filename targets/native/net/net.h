@@ -63,6 +63,14 @@ void net_refuse(struct carrick_net *net, uint64_t now, const struct net_received
 /* The same of a packet of IPv6 that is complete, also where it has a header or an option that is not known. */
 void net_refuse6(struct carrick_net *net, uint64_t now, const struct net_received *received);
 
+/* Reports to the sender of a first fragment, of which the beginning is there, that others did not arrive in time. */
+void net_refuse_late(struct carrick_net *net, uint64_t now, const struct net_received *first);
+
+/* Bytes of a packet that an error quotes, at most: the error has 576 bytes (RFC 1812 §4.3.2.3), or the least MTU of
+ * IPv6. */
+#define NET_QUOTED  548u
+#define NET_QUOTED6 1232u
+
 /* A message of ICMPv6 that was checked, if it is one of neighbour discovery: true. `ip` is its header. */
 bool net_discovery_receive(struct carrick_net *net, uint64_t now, const struct net_received *received,
                            const struct carrick_ip6 *ip, const uint8_t *message);

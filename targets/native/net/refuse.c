@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a node must say of packets that it cannot take: ICMP destination unreachable (RFC 1122 §3.2.2.1), and for IPv6
- * also parameter problems (RFC 8200 §4, RFC 4443 §3.4). At most ERRORS_AT_ONCE at once, and then one in ERROR_EACH_NS;
- * never about an error, and never to a group or about a packet to one, but where RFC 4443 §2.4 wants it.
+ * What a node must say of packets that it cannot take: ICMP destination unreachable (RFC 1122 §3.2.2.1), time exceeded
+ * where fragments are missing, and for IPv6 also parameter problems (RFC 8200 §4, RFC 4443 §3.4). At most
+ * ERRORS_AT_ONCE at once, and then one in ERROR_EACH_NS; never about an error, and never to a group or about a packet
+ * to one, but where RFC 4443 §2.4 wants it.
  */
 #include "carrick/quoted6.h"
 #include "net/net.h"
@@ -10,10 +11,13 @@
 #define ICMP_UNREACHABLE     3u
 #define ICMP_NO_PROTOCOL     2u
 #define ICMP_NO_PORT         3u
+#define ICMP_EXCEEDED        11u
+#define ICMP_ECHO            8u
+#define ICMP_REASSEMBLY      1u /* the code, also of ICMPv6 */
 #define ICMP_HEADER          8u
-#define ICMP_MOST            576u /* bytes of a packet with an error (RFC 1812 §4.3.2.3) */
 #define ICMP6_UNREACHABLE    1u
 #define ICMP6_NO_PORT        4u
+#define ICMP6_EXCEEDED       3u
 #define ICMP6_PARAMETER      4u
 #define ICMP6_FIELD          0u
 #define ICMP6_NEXT_HEADER    1u
@@ -43,10 +47,16 @@ static bool may_send(struct carrick_net *net, uint64_t now) {
     return may;
 }
 
-static void send_error(struct carrick_net *net, uint64_t now, const struct net_received *received,
-                       const struct carrick_ip *about, uint8_t code) {
-    uint32_t headroom = carrick_net_headroom(net), total = carrick_load16(received->packet + 2);
-    uint32_t most = ICMP_MOST - CARRICK_IP_HEADER - ICMP_HEADER, quoted = total < most ? total : most;
+/* Bytes of a packet that are quoted: those of `total` that are there, `most` at most. */
+static uint32_t quoted_len(const struct net_received *received, uint32_t total, uint32_t most) {
+    uint32_t there = received->len < total ? received->len : total;
+    return there < most ? there : most;
+}
+
+static void send_error(struct carrick_net *net, uint64_t now, const struct net_received *received, uint8_t type,
+                       uint8_t code) {
+    uint32_t headroom = carrick_net_headroom(net);
+    uint32_t quoted = quoted_len(received, carrick_load16(received->packet + 2), NET_QUOTED);
     uint32_t len = ICMP_HEADER + quoted;
     uint8_t *frame = may_send(net, now) ? net_owe(net, headroom + CARRICK_IP_HEADER + len) : NULL;
     if (!frame)
@@ -54,10 +64,11 @@ static void send_error(struct carrick_net *net, uint64_t now, const struct net_r
     if (headroom)
         net_ether(net, frame, received->mac, ETHER_IPV4); /* back to where it came from */
     uint8_t *message = frame + headroom + CARRICK_IP_HEADER;
-    const struct carrick_ip ip = {.src = net->config.address, .dst = about->src, .protocol = IP_ICMP, .ttl = TTL};
+    const struct carrick_ip ip = {
+        .src = net->config.address, .dst = carrick_load32(received->packet + 12), .protocol = IP_ICMP, .ttl = TTL};
     carrick_ip_build(frame + headroom, &ip, len, 0);
     memset(message, 0, ICMP_HEADER);
-    message[0] = ICMP_UNREACHABLE;
+    message[0] = type;
     message[1] = code;
     memcpy(message + ICMP_HEADER, received->packet, quoted);
     carrick_store_sum(message + 2, carrick_sum(message, len));
@@ -69,13 +80,12 @@ void net_refuse(struct carrick_net *net, uint64_t now, const struct net_received
     if (net->config.protocol == 0 || protocol == net->config.protocol ||
         carrick_ip_parse(received->packet, received->len, net->config.address, protocol, &ip) < 0)
         return;
-    send_error(net, now, received, &ip, protocol == IP_UDP ? ICMP_NO_PORT : ICMP_NO_PROTOCOL);
+    send_error(net, now, received, ICMP_UNREACHABLE, protocol == IP_UDP ? ICMP_NO_PORT : ICMP_NO_PROTOCOL);
 }
 
 static void send_error6(struct carrick_net *net, uint64_t now, const struct net_received *received,
                         const struct error6 *error) {
-    const uint32_t most = CARRICK_IP6_LEAST_MTU - CARRICK_IP6_HEADER - CARRICK_ICMP6_HEADER;
-    uint32_t total = carrick_ip6_total(received->packet), quoted = total < most ? total : most;
+    uint32_t quoted = quoted_len(received, carrick_ip6_total(received->packet), NET_QUOTED6);
     const struct carrick_ip6 ip = {.src = net->config.address6,
                                    .dst = carrick_ip6_load(received->packet + 8),
                                    .protocol = CARRICK_ICMP6,
@@ -158,4 +168,18 @@ void net_refuse6(struct carrick_net *net, uint64_t now, const struct net_receive
         carrick_address_is_unspecified(carrick_ip6_load(packet + 8)) || is_error6(packet, total))
         return;
     send_error6(net, now, received, &error);
+}
+
+void net_refuse_late(struct carrick_net *net, uint64_t now, const struct net_received *first) {
+    const struct error6 late = {ICMP6_EXCEEDED, ICMP_REASSEMBLY, 0, false};
+    const uint8_t *packet = first->packet;
+    uint32_t begin = (packet[0] & 15) * 4u;
+    bool error = net->config.six ? is_error6(packet, first->len)
+                                 : packet[9] == IP_ICMP && (first->len <= begin || packet[begin] != ICMP_ECHO);
+    if (error || net->config.protocol == 0)
+        return;
+    if (net->config.six)
+        send_error6(net, now, first, &late);
+    else
+        send_error(net, now, first, ICMP_EXCEEDED, ICMP_REASSEMBLY);
 }
