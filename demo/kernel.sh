@@ -39,7 +39,10 @@ down_and_up() {
 
 # nginx, which knows nothing of us, with sockets of the program in the kernel.
 serve_unmodified() {
-    local door=$out/door
+    # Not below $out: whoever owns this folder could replace the socket.
+    socket_folder=$(mktemp -d)
+    chmod 755 "$socket_folder"
+    local door=$socket_folder/door
     run_in_the_kernel "$out/sockets.log" --app "sockets:$door"
     start_nginx "$ours" "$out/nginx-ours" ip netns exec "$ns_ours" env \
         LD_PRELOAD="$built/libcarrick-sockets.so" CARRICK_SOCKETS="$door"

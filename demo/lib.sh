@@ -5,6 +5,7 @@ failed=0
 rows=()
 children=()
 namespaces=()
+socket_folder=
 
 say() { printf 'demo: %s\n' "$*" >&2; }
 
@@ -22,8 +23,10 @@ clean_up() {
     for name in "${namespaces[@]}"; do
         ip netns del "$name" 2>/dev/null || true
     done
+    [ -z "$socket_folder" ] || rm -rf "$socket_folder"
     children=()
     namespaces=()
+    socket_folder=
 }
 
 # Ends a child that we started and waits for it, so that its capture is whole; kills it if it does not end.
