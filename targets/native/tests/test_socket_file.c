@@ -109,5 +109,6 @@ int main(void) {
     folders_of_others_are_refused();
     snprintf(remove, sizeof remove, "rm -r %s", folder);
     CHECK(system(remove) == 0);
+    puts("socket file: ok");
     return 0;
 }
