@@ -123,15 +123,16 @@ struct carrick_port_taken {
 };
 
 /* A packet socket on a network device (level 2), with a receive ring in shared memory. Checksums that the device's
- * offload left undone are finished here. Frames that segmentation offload made larger than the MTU are refused:
- * `ethtool -K DEV tso off gso off gro off`. What is `taken` does not reach the kernel's own stack as well, if the
- * process may load programs (CAP_BPF, CAP_NET_ADMIN) and the kernel is Linux 6.6 or later; all else does. NULL: frames
- * for other hosts are received as well, and nothing is kept from the kernel. */
+ * offload left undone are finished here. Frames that segmentation offload made larger than the MTU are refused: with
+ * veth, `ethtool -K PEERDEV tso off gso off gro off` at the other end. What is `taken` does not reach the kernel's own
+ * stack as well, if the process may load programs (CAP_BPF, CAP_NET_ADMIN) and the kernel is Linux 6.6 or later; all
+ * else does. NULL: frames for other hosts are received as well, and nothing is kept from the kernel. */
 struct carrick_port *carrick_packet_open(const char *device, const struct carrick_port_taken *taken,
                                          struct carrick_port_error *error);
 
 /* A socket of AF_XDP on a network device (level 2) that has one queue, in memory shared with the kernel, and a program
- * at the device that hands over what is for `address`: its packets, and ARP or neighbour discovery; all 0:
+ * at the device that hands over what is for `address`, in frames for the device's own hardware address or a group: its
+ * packets, and ARP or neighbour discovery; all 0:
  * everything, also frames for other hosts. All else goes on to the kernel's own stack. The program goes with the port,
  * also where the process is killed. Checksums that the sender's offload left undone stay so, since no field marks
  * them: `ethtool -K DEV tx off` at the other end of a pair of devices. */
