@@ -102,6 +102,14 @@ fn contexts_that_some_flows_share() {
 }
 
 #[test]
+fn instances_that_new_ones_take_the_slots_of() {
+    let path = own("tests/programs/retired.mtp");
+    let Some(held) = hold_against(&path, &checked(&path)) else { return };
+    assert!(held.packets > 500, "only {} packets were made", held.packets);
+    assert!(held.answered.contains("begin"), "no flow began");
+}
+
+#[test]
 fn ids_that_are_bound_late_and_change() {
     if let Some(packets) = hold(&own("tests/programs/rebinding.mtp")) {
         assert!(packets > 500, "only {packets} packets were made");

@@ -30,6 +30,7 @@ impl Emitter<'_> {
                 self.slot_functions(ctx);
                 self.instance_instructions(ctx, index);
                 self.free_functions(ctx);
+                self.reclaim_function(ctx, index);
             }
             self.timer_instructions(ctx);
             self.ring_functions(ctx);
@@ -242,11 +243,13 @@ impl Emitter<'_> {
         let parts: Vec<String> = parts.iter().map(|(part, _)| format!("(uint64_t)id.{part}")).collect();
         let (number, handle) = (format!("{index}u"), format!("{name}_handle(c)"));
         let words = |first: &[&str]| first.iter().map(|w| (*w).to_owned()).chain(parts.clone()).collect();
+        self.retire_functions(ctx, index);
         self.w.line("/* new_ctx: the slot freed last, else one that was never used. */");
         self.w.open(format!(
             "CARRICK_INLINE void {name}_new({core}, struct {id_ty} id, const struct {ty} *values) {{"
         ));
         self.w.line(format!("struct {ty} *c = {name}_vacant(core);"));
+        self.reclaims(ctx, &name);
         self.w.open(format!("if (c && !{name}_index(core, &id, c->slot__)) {{"));
         self.w.line(format!("{name}_free(core, c->slot__);"));
         self.w.line("c = NULL;");
@@ -381,6 +384,7 @@ impl Emitter<'_> {
         });
         self.w.line(format!("{name}_unindex(core, &c->id__, c->slot__);"));
         self.w.line("c->live__ = false;");
+        self.removed_is_kept(ctx);
         self.clear_beside(ctx);
         self.w.line(format!("core->{field}_live--;"));
         if ctx.rx_capacity.is_some() {

@@ -135,6 +135,7 @@ impl Emitter<'_> {
                 "uint64_t newest__; /* where the newest of its blueprints stands in the queue, or stood */",
             );
         }
+        self.retired_members(ctx);
         self.dialect.instance_members(self, ctx);
         if !ctx.timers.is_empty() {
             self.w.line(format!("struct carrick_timer timers__[{}];", ctx.timers.len()));
@@ -243,6 +244,9 @@ impl Emitter<'_> {
             self.beside_members(ctx);
             self.w.line(format!("struct carrick_table {name}_table;"));
             self.w.line(format!("uint32_t {name}_capacity, {name}_fresh, {name}_free, {name}_live;"));
+            if self.retires(ctx) {
+                self.w.line(format!("struct carrick_retired {name}_retired;"));
+            }
             if ctx.tx_capacity.is_some() {
                 self.w.line(format!("uint8_t *{name}_tx_rings;"));
                 self.w.line(format!("uint64_t {name}_tx_mask;"));

@@ -183,6 +183,9 @@ pub trait Dialect {
     /// The instance of a context in `slot`.
     fn slot(&self, ctx: &ContextDef, index: usize) -> Slot;
 
+    /// How the instances of a context that are retired are found and held.
+    fn retired_list(&self, ctx: &ContextDef, index: usize) -> RetiredList;
+
     /// Opens the function that queues a copy of `bp`, a blueprint.
     fn generate_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
@@ -374,4 +377,15 @@ pub struct Steps {
     pub moved: &'static str,
     /// behind the last one
     pub end: &'static str,
+}
+
+/// How a target finds and holds the list of a context, and an instance that no chain has.
+#[derive(Debug)]
+pub struct RetiredList {
+    /// declares `all`, the list
+    pub all: String,
+    /// takes it for this processor, and gives it back
+    pub held: [&'static str; 2],
+    /// the same of `c`, an instance
+    pub instance_held: [&'static str; 2],
 }

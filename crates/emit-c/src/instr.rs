@@ -32,6 +32,7 @@ impl Emitter<'_> {
                 self.w.line(text);
             }
             Instr::RebindCtx { ctx, id } => self.on_context(*ctx, "rebind", &[id]),
+            Instr::RetireCtx { ctx } => self.on_context(*ctx, "retire", &[]),
             Instr::NewTxOrderedData { ctx, size } => self.on_context(*ctx, "tx_open", &[size]),
             Instr::NewRxOrderedData { ctx, size } => self.on_context(*ctx, "rx_open", &[size]),
             Instr::AddTxData { ctx, addr, len } => self.on_context(*ctx, "tx_add", &[addr, len]),

@@ -44,6 +44,7 @@ mod place;
 mod process;
 mod queue;
 mod report;
+mod retire;
 mod run;
 mod sched;
 mod stmt;
@@ -64,7 +65,7 @@ pub use emitter::Emitter;
 pub use pkt_gen::Unit;
 pub use timers::plus;
 
-use carrick_ir::Program;
+use carrick_ir::{Program, uses};
 
 use names::Names;
 use process::Process;
@@ -154,6 +155,9 @@ impl<'p> Emitter<'p> {
             "wnd",
         ] {
             self.w.line(format!("#include \"carrick/{header}.h\""));
+        }
+        if !uses::retired(self.p).is_empty() {
+            self.w.line("#include \"carrick/retired.h\"");
         }
         if self.blocks || self.events_wait() {
             self.w.line("#include \"carrick/sched.h\"");

@@ -5,7 +5,7 @@ use carrick_ir::{BlueprintDef, ContextDef, CtxId, EventId, Function, LocalId, Op
 
 use crate::Emitter;
 use crate::blueprint::{packet_len, sums_payload};
-use crate::emitter::{Blocks, Cursor, Dialect, Packets, Passed, Scratch, Slot, Steps};
+use crate::emitter::{Blocks, Cursor, Dialect, Packets, Passed, RetiredList, Scratch, Slot, Steps};
 use crate::names::safe;
 
 /// The sum of a payload that is written, where the core makes checksums.
@@ -114,6 +114,11 @@ impl Dialect for Process {
     fn slot(&self, ctx: &ContextDef, _index: usize) -> Slot {
         let name = &ctx.name;
         Slot { at: format!("&core->{name}_slots[slot]"), used: format!(" && slot < core->{name}_fresh") }
+    }
+
+    fn retired_list(&self, ctx: &ContextDef, _index: usize) -> RetiredList {
+        let all = format!("struct carrick_retired *all = &core->{}_retired;", ctx.name);
+        RetiredList { all, held: [""; 2], instance_held: [""; 2] }
     }
 
     fn generate_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The instances of a context type: slots, generations, and the index by id.
 
+use std::collections::BTreeMap;
+
 use crate::layout::CTX_ID;
 use crate::linked::CtxCode;
 use crate::units::{RxUnit, TxUnit};
@@ -40,6 +42,8 @@ enum State {
 pub(crate) struct Slot {
     generation: u32,
     state: State,
+    /// its number among those that were retired, from 1; 0: it is not
+    retired: u64,
     pub tx: TxUnit,
     pub rx: RxUnit,
 }
@@ -60,6 +64,9 @@ pub(crate) struct Instances {
     pub rx_ranges: usize,
     slots: Vec<Slot>,
     freed: Vec<u32>,
+    /// those that a new instance may take the slot of, by when they were retired
+    retired: BTreeMap<u64, u32>,
+    retirements: u64,
     /// open addressing: slot + 1, 0 for none
     index: Vec<u32>,
     pub open: usize,
@@ -81,6 +88,8 @@ impl Instances {
             rx_ranges: code.rx_ranges,
             slots: Vec::new(),
             freed: Vec::new(),
+            retired: BTreeMap::new(),
+            retirements: 0,
             index: vec![0; index],
             open: 0,
         }
@@ -129,7 +138,7 @@ impl Instances {
             Some(slot) => slot,
             None if self.slots.len() < self.capacity as usize => {
                 let (tx, rx) = (TxUnit::default(), RxUnit::default());
-                self.slots.push(Slot { generation: 1, state: State::Free, tx, rx });
+                self.slots.push(Slot { generation: 1, state: State::Free, retired: 0, tx, rx });
                 self.slots.len() as u32 - 1
             }
             None => return None,
@@ -144,6 +153,26 @@ impl Instances {
     /// Whether [`Instances::take`] would give one.
     pub(crate) fn has_free_slot(&self) -> bool {
         !self.freed.is_empty() || self.slots.len() < self.capacity as usize
+    }
+
+    /// An instance may be deleted for a new one, after all that were retired before.
+    pub(crate) fn retire(&mut self, slot: u32) {
+        self.keep(slot);
+        self.retirements += 1;
+        self.slots[slot as usize].retired = self.retirements;
+        self.retired.insert(self.retirements, slot);
+    }
+
+    /// It may not be deleted for a new one, or is gone.
+    fn keep(&mut self, slot: u32) {
+        let retired = std::mem::take(&mut self.slots[slot as usize].retired);
+        self.retired.remove(&retired);
+    }
+
+    /// The instance that was retired first, if its slot is free once it is deleted.
+    pub(crate) fn reclaimable(&self) -> Option<u32> {
+        let (_, slot) = self.retired.first_key_value()?;
+        (!self.peek(*slot).tx.is_queued()).then_some(*slot)
     }
 
     /// Takes the slot of a global context, which does not count as open; its handle.
@@ -165,6 +194,7 @@ impl Instances {
     /// Ends an instance: its id is free at once, its slot when no packet of its unit is queued.
     pub(crate) fn end(&mut self, mem: &[u64], slot: u32) {
         self.unbind(mem, slot);
+        self.keep(slot);
         self.open -= 1;
         let ended = self.slot(slot);
         ended.state = State::Leaving;
@@ -296,6 +326,28 @@ mod tests {
         assert_eq!(make(&mut all, &mut mem, 5).unwrap().slot, 1);
         all.dequeued(0, round);
         assert_eq!(make(&mut all, &mut mem, 6).unwrap().slot, 0);
+    }
+
+    #[test]
+    fn what_was_retired_first_is_reclaimed_first_unless_its_packets_are_queued() {
+        let (mut all, mut mem) = (Instances::new(0, &CODE, 0, 2, 1), vec![0; 8]);
+        for id in 0..4 {
+            make(&mut all, &mut mem, id).unwrap();
+        }
+        assert_eq!((all.has_free_slot(), all.reclaimable()), (false, None));
+        for slot in [2, 0, 3, 2] {
+            all.retire(slot);
+        }
+        assert_eq!(all.reclaimable(), Some(0));
+        all.end(&mem, 3);
+        let round = all.slot(0).tx.queued_at(0);
+        assert_eq!(all.reclaimable(), None);
+        all.dequeued(0, round);
+        all.end(&mem, 0);
+        assert_eq!(all.reclaimable(), Some(2), "again is later");
+        all.end(&mem, 2);
+        assert_eq!(make(&mut all, &mut mem, 9).map(|h| h.slot), Some(2));
+        assert_eq!(all.reclaimable(), None, "a new instance in its slot is not retired");
     }
 
     #[test]

@@ -44,6 +44,7 @@ numbers! {
     EVENTS = 28,
     TX_COALESCED = 29,
     TX_FORWARDED = 30,
+    CTX_RECLAIMED = 31,
 }
 
 pub(crate) type Counters = [u64; COUNTERS.len()];

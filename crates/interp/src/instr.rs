@@ -67,6 +67,7 @@ impl Machine {
                 let (from, to) = (self.cells(from, fp), self.cells(to, fp));
                 self.put_data(from, self.eval(len, fp), to);
             }
+            In::RetireCtx { ctx } => self.retire_ctx(handle(self, ctx)),
             In::RebindCtx { ctx, id } => self.rebind_ctx(p, base(self, ctx), id, fp),
             In::NewTxOrderedData { ctx, size } => {
                 self.new_unit(Opcode::NewTxOrderedData, handle(self, ctx), self.eval(size, fp))
@@ -179,11 +180,31 @@ impl Machine {
         self.raised_cells.extend_from_slice(&self.mem[at..at + size]);
     }
 
+    /// The instance is the last to go of those that `new_ctx` may delete.
+    fn retire_ctx(&mut self, handle: u64) {
+        self.instr(Opcode::RetireCtx, &[handle]);
+        if let Some((ctx, slot)) = self.slot_of(handle) {
+            self.instances[ctx].retire(slot);
+        }
+    }
+
+    /// Deletes the instance of a context that was retired first, so that a new one has its slot.
+    fn reclaim(&mut self, p: &Linked, ctx: usize) {
+        let Some(slot) = self.instances[ctx].reclaimable() else { return };
+        let handle = self.mem[self.instances[ctx].address(slot)];
+        self.instr(Opcode::DelCtx, &[handle]);
+        self.count(CTX_RECLAIMED);
+        self.end_instance(p, handle);
+    }
+
     fn new_ctx(&mut self, p: &Linked, ctx: usize, value: &Place, id: &Value, fp: usize) {
         let ids = p.layout.size(&Ty::Id(p.program.contexts[ctx].id)) as usize;
         let cells: [u64; MAX_PARTS] = self.cells_up_to(id, ids, fp);
         let id = &cells[..ids];
         let taken = self.instances[ctx].find(&self.mem, id).is_some();
+        if !taken && !self.instances[ctx].has_free_slot() {
+            self.reclaim(p, ctx);
+        }
         let handle = if taken { None } else { self.instances[ctx].take() };
         let word = handle.map_or(0, Handle::word);
         self.record(TraceKind::Instr, Opcode::NewCtx.number() as usize, |_, out| {

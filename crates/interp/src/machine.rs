@@ -236,12 +236,17 @@ impl Machine {
     /// What `del_ctx` has announced in the chain that is done.
     pub(crate) fn delete_doomed(&mut self, p: &Linked) {
         while let Some(word) = self.doomed.pop() {
-            let Some((at, handle)) = self.instance(word).zip(Handle::of(word)) else { continue };
-            let timers = at + p.layout.contexts[handle.ctx].end as usize;
-            for timer in 0..p.program.contexts[handle.ctx].timers.len() {
-                self.stop_timer(timers + timer * TIMER_CELLS as usize);
-            }
-            self.instances[handle.ctx].end(&self.mem, handle.slot);
+            self.end_instance(p, word);
         }
+    }
+
+    /// The instance with a handle is gone, if it lives.
+    pub(crate) fn end_instance(&mut self, p: &Linked, word: u64) {
+        let Some((at, handle)) = self.instance(word).zip(Handle::of(word)) else { return };
+        let timers = at + p.layout.contexts[handle.ctx].end as usize;
+        for timer in 0..p.program.contexts[handle.ctx].timers.len() {
+            self.stop_timer(timers + timer * TIMER_CELLS as usize);
+        }
+        self.instances[handle.ctx].end(&self.mem, handle.slot);
     }
 }

@@ -2,7 +2,7 @@
 //! The counters of every core, by number; see docs/reference/execution.md.
 
 /// Names in the order of their numbers (a `DROP` trace record carries the number).
-pub const COUNTERS: [&str; 31] = [
+pub const COUNTERS: [&str; 32] = [
     "ip_short",
     "ip_version",
     "ip_length",
@@ -42,6 +42,8 @@ pub const COUNTERS: [&str; 31] = [
     "tx_coalesced",
     // packets that left as they came
     "tx_forwarded",
+    // retired instances that a new one took the slot of
+    "ctx_reclaimed",
 ];
 
 /// How many of [`COUNTERS`], from the first, count something that was refused, lost or broken.

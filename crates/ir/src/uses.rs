@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    BlueprintDef, BpFieldKind, CrcPart, EventKind, Needs, Program, SchedInput, SchedInputs, Schedule, Stmt,
-    StmtKind, walk,
+    BlueprintDef, BpFieldKind, CrcPart, CtxId, EventKind, Instr, Needs, Program, SchedInput, SchedInputs,
+    Schedule, Stmt, StmtKind, Ty, walk,
 };
 
 /// The name of an event kind in the language.
@@ -17,6 +17,21 @@ pub fn event_kind_name(kind: EventKind) -> &'static str {
         EventKind::Sent => "sent_event",
         EventKind::Flow => "flow_event",
     }
+}
+
+/// The contexts of which the program retires instances.
+pub fn retired(program: &Program) -> BTreeSet<CtxId> {
+    let mut found = BTreeSet::new();
+    for function in &program.functions {
+        walk::statements(&function.body, &mut |stmt| {
+            if let StmtKind::Instr(Instr::RetireCtx { ctx }) = &stmt.kind
+                && let Ty::Context(kind) = function.locals[ctx.index()].ty
+            {
+                found.insert(kind);
+            }
+        });
+    }
+    found
 }
 
 /// Whether the program reads or writes the memory of requests by address.

@@ -118,6 +118,7 @@ code_table! {
     SORT_KEY = 321, "a sorted list without an order", "0321";
     SORTED = 322, "a change that would break the order of a sorted list", "0322";
     GLOBAL_CONTEXT = 323, "something that a global context cannot have", "0323";
+    OWN_RECLAIMED = 324, "a context that could be deleted while its chain runs", "0324";
     GOTO_OUTSIDE = 330, "a `goto` outside a machine", "0330";
     NO_STATES = 331, "a machine without states", "0331";
     UNKNOWN_STATE = 332, "a state that the machine does not have", "0332";

@@ -38,6 +38,7 @@ mod parts;
 pub mod probe;
 mod reports;
 mod require;
+mod retired;
 mod role;
 mod sched;
 mod shared;
@@ -100,6 +101,7 @@ impl Checker<'_> {
             return; // what follows walks down the calls
         }
         self.check_shared_contexts();
+        self.check_retired();
         self.check_invariants();
         self.check_interface();
         self.check_deploy();

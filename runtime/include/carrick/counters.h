@@ -35,6 +35,7 @@ enum carrick_counter {
     CARRICK_COUNT_EVENTS,
     CARRICK_COUNT_TX_COALESCED,
     CARRICK_COUNT_TX_FORWARDED,
+    CARRICK_COUNT_CTX_RECLAIMED,
     CARRICK_COUNTERS
 };
 
@@ -44,6 +45,6 @@ enum carrick_counter {
         "bad_checksum", "bad_options", "bad_field", "unparsed", "no_context", "ctx_refused", "tx_cut", "payload_cut",  \
         "rx_cut", "rx_runs_full", "no_unit", "tx_queue_full", "tx_too_long", "tx_bad_field", "completion_lost",        \
         "claims_failed", "store_full", "packet_gone", "rx_packets", "tx_packets", "events", "tx_coalesced",            \
-        "tx_forwarded"
+        "tx_forwarded", "ctx_reclaimed"
 
 #endif

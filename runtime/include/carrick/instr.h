@@ -30,6 +30,7 @@ enum carrick_instr {
     CARRICK_INSTR_PUT_DATA = 22,
     CARRICK_INSTR_PKT_COPY = 23,
     CARRICK_INSTR_RX_RESIZE = 24,
+    CARRICK_INSTR_RETIRE_CTX = 25,
 };
 
 #endif

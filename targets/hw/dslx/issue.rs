@@ -39,6 +39,7 @@ impl Emitter<'_> {
             Instr::NewCtx { ctx, value, id } => self.make(*ctx, *value, id, loc, body)?,
             Instr::DelCtx { .. } => body.line_of(loc, "let io = Issued { gone: u1:1, ..io };"),
             Instr::RebindCtx { .. } => return unsupported("`rebind_ctx`", loc),
+            Instr::RetireCtx { .. } => return unsupported("`retire_ctx`", loc),
             Instr::PktStore { .. } | Instr::PktRelease { .. } | Instr::PktDiscard { .. } => {
                 return unsupported("a store of packets", loc);
             }

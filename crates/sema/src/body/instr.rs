@@ -43,6 +43,15 @@ impl Body<'_, '_> {
                 Some(Instr::DelCtx { ctx })
             }
             Opcode::RebindCtx => self.rebind_ctx(args, span),
+            Opcode::RetireCtx => {
+                self.count(args, 1, span)?;
+                let ctx = self.own_context(&args[0])?;
+                if !self.is_keyed_context(ctx) {
+                    self.cx.not_for_globals(span, "retired", "remove this: it needs no slot");
+                    return None;
+                }
+                Some(Instr::RetireCtx { ctx })
+            }
             Opcode::NewTxOrderedData | Opcode::NewRxOrderedData => self.new_unit(op, args, span),
             Opcode::TimerStart | Opcode::TimerRestart | Opcode::TimerStop => self.timer(op, args, span),
             Opcode::Notify => self.notify(args, span),

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use carrick_ir::{BinOp, Block, ExprKind, FuncId, Function, Instr, Program, StmtKind, UnOp, bounds, walk};
+use carrick_ir::{
+    BinOp, Block, CtxId, ExprKind, FuncId, Function, Instr, Program, StmtKind, UnOp, bounds, uses, walk,
+};
 
 /// Frames of nested calls that a program has (`MAX_CALL_FRAMES`).
 const FRAMES: u32 = 8;
@@ -36,10 +38,11 @@ struct Calls<'p> {
 
 /// The names of the functions that are put into their callers.
 pub(crate) fn inlined(program: &Program) -> BTreeSet<String> {
+    let retired = uses::retired(program);
     let mut calls = Calls {
         program,
         callees: Vec::new(),
-        helpers: program.functions.iter().map(helpers).collect(),
+        helpers: program.functions.iter().map(|function| helpers(function, &retired)).collect(),
         sizes: Vec::new(),
         inlined: program.functions.iter().map(|f| !can_be_apart(f)).collect(),
     };
@@ -159,7 +162,7 @@ fn turns(block: &Block, around: u32, size: &mut u32, callees: &mut Vec<(FuncId, 
 }
 
 /// Frames of what stands under a function that is no function of the program: with those that tell a trace.
-fn helpers(function: &Function) -> u32 {
+fn helpers(function: &Function, retired: &BTreeSet<CtxId>) -> u32 {
     let mut frames = 0;
     walk::statements(&function.body, &mut |stmt| {
         let of_statement = match &stmt.kind {
@@ -171,7 +174,9 @@ fn helpers(function: &Function) -> u32 {
                 | Instr::TimerStop { .. }
                 | Instr::DelCtx { .. },
             ) => 1,
-            StmtKind::Instr(Instr::Forward { header: Some(_), .. }) => 3,
+            StmtKind::Instr(Instr::Forward { header: Some(_), .. } | Instr::RetireCtx { .. }) => 3,
+            // The list of retired instances is held, and changed.
+            StmtKind::Instr(Instr::NewCtx { ctx, .. }) if retired.contains(ctx) => 3,
             StmtKind::Instr(_) | StmtKind::Assert { .. } => 2,
             // Its options, one of them, and a number of it.
             StmtKind::Extract { .. } => 4,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use carrick_emit_c::Emitter;
-use carrick_emit_c::emitter::{Blocks, Cursor, Dialect, Packets, Passed, Scratch, Slot, Steps};
+use carrick_emit_c::emitter::{Blocks, Cursor, Dialect, Packets, Passed, RetiredList, Scratch, Slot, Steps};
 use carrick_emit_c::term::{CType, Term};
 use carrick_ir::{
     Block, BlueprintDef, ContextDef, CtxId, EventId, Expr, FuncId, Function, LocalId, OptListDef, Stmt, Ty,
@@ -164,6 +164,17 @@ impl Dialect for Kernel {
 
     fn slot(&self, _ctx: &ContextDef, index: usize) -> Slot {
         Slot { at: format!("bpf_map_lookup_elem(&slots_{index}, &slot)"), used: String::new() }
+    }
+
+    fn retired_list(&self, _ctx: &ContextDef, index: usize) -> RetiredList {
+        let all = format!(
+            "uint32_t only = 0;\nstruct carrick_retired *all = bpf_map_lookup_elem(&retired_{index}, &only);\nCARRICK_GIVEN(all);"
+        );
+        RetiredList {
+            all,
+            held: ["CARRICK_GIVEN(carrick_hold(&all->held));", "carrick_release(&all->held);"],
+            instance_held: ["CARRICK_GIVEN(carrick_hold(&c->held__));", "carrick_release(&c->held__);"],
+        }
     }
 
     fn generate_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {

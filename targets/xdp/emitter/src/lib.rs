@@ -32,7 +32,7 @@ use carrick_emit_c::Emitter;
 use carrick_emit_c::names::Names;
 use carrick_emit_c::text;
 use carrick_emit_c::writer::Writer;
-use carrick_ir::{Interface, Program};
+use carrick_ir::{Interface, Program, uses};
 
 pub use unsupported::unsupported;
 
@@ -70,6 +70,9 @@ fn kernel_source(e: &mut Emitter<'_>) {
     out::what_it_is_like(e);
     middlebox::define_middlebox(e);
     e.w.line("#include \"carrick/units.h\"");
+    if !uses::retired(e.p).is_empty() {
+        e.w.line("#include \"carrick/retired.h\"");
+    }
     middlebox::include_store(e);
     if e.p.report_parser.is_some() {
         e.w.line(format!("#include \"carrick/{}.h\"", e.ip().quoted_include));

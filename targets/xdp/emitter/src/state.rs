@@ -96,6 +96,10 @@ pub(crate) fn maps(e: &mut Emitter<'_>) {
             let ids = capacity + 64;
             writing::map(e, &format!("index_{number}"), "HASH", ids, Some((&id, "uint32_t")));
             writing::map(e, &format!("free_{number}"), "STACK", capacity, None);
+            if e.retires(ctx) {
+                let list = Some(("uint32_t", "struct carrick_retired"));
+                writing::map(e, &format!("retired_{number}"), "ARRAY", 1, list);
+            }
         }
     }
     units::memory_maps(e);
@@ -127,6 +131,7 @@ pub(crate) fn context_functions(e: &mut Emitter<'_>) {
             slots_in_maps(e, ctx, number);
             e.instance_instructions(ctx, number);
             remove_from_map(e, ctx, number);
+            e.reclaim_function(ctx, number);
         }
         if uses_timers(e) {
             e.timer_instructions(ctx);
@@ -244,6 +249,7 @@ fn remove_from_map(e: &mut Emitter<'_>, ctx: &ContextDef, number: usize) {
     e.w.line("uint32_t slot = c->slot__;");
     e.each_timer(ctx, &|number| vec![format!("c->timers__[{number}].armed = 0;")]);
     e.w.line(format!("{name}_unindex(core, &c->id__, slot);"));
+    e.removed_is_kept(ctx);
     if shared_lock::is_kept(e, CtxId(number as u32)) {
         e.w.line("core->kept = 0;");
     }

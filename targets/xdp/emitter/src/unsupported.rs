@@ -35,7 +35,16 @@ pub fn unsupported(program: &Program) -> Option<Unsupported> {
     if following(program).waiting > WAITING_MAX {
         return whole("more than 1024 raised events in the queue at once".into());
     }
+    if retires_shared(program) {
+        return whole("`retire_ctx` of a context that chains share".into());
+    }
     blueprint(program).or_else(|| types(program)).or_else(|| statement(program))
+}
+
+/// Whether instances are retired that chains of other flows hold as well.
+fn retires_shared(program: &Program) -> bool {
+    let retired = uses::retired(program);
+    program.chains.iter().flatten().flat_map(|chain| &chain.shared).any(|s| retired.contains(&s.context))
 }
 
 /// Whether a checksum is over header and payload.
