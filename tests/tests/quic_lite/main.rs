@@ -6,6 +6,7 @@ mod forgotten;
 mod marking;
 mod misbehaving;
 mod moving;
+mod mtus;
 mod native;
 mod peer;
 mod rebinding;
