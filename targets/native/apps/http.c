@@ -20,7 +20,8 @@
 #define HTTP_PORT   80u
 #define HTTP_IN     65536u /* at least CARRICK_HTTP_HEAD */
 #define HTTP_OUT    131072u
-#define HTTP_LINGER 1048576u /* bytes that are read and thrown away after an answer that ends a connection */
+#define HTTP_IDLE   60000000000u /* nanoseconds that a request or an answer may take without progress */
+#define HTTP_LINGER 1048576u     /* bytes that are read and thrown away after an answer that ends a connection */
 
 struct http;
 
@@ -52,14 +53,22 @@ struct http {
 static void http_go_on(struct http_connection *c);
 static void http_send(struct http_connection *c);
 
+static uint32_t http_place(const struct http_connection *c) {
+    return (uint32_t)(c - c->http->connections);
+}
+
+static void http_enter(struct http_connection *c, enum http_state state) {
+    c->state = state;
+    carrick_server_phase(&c->http->server, http_place(c), state == HTTP_ANSWERING);
+}
+
 /* `status`: why. The peer's end has been received if it is that. */
 static void http_close(struct http_connection *c, enum carrick_status status) {
     if (c->file >= 0)
         close(c->file);
     c->file = -1;
     carrick_upload_abandon(&c->upload);
-    uint32_t place = (uint32_t)(c - c->http->connections);
-    carrick_server_close(&c->http->server, place, status == CARRICK_END_OF_STREAM);
+    carrick_server_close(&c->http->server, http_place(c), status == CARRICK_END_OF_STREAM);
 }
 
 static const char *reason(int status) {
@@ -90,7 +99,7 @@ static const char *reason(int status) {
 
 /* Begins an answer with `fields`, whole lines. A body of `octets` follows from the file, if there is one. */
 static void http_answer_with(struct http_connection *c, int status, uint64_t octets, const char *fields) {
-    c->state = HTTP_ANSWERING;
+    http_enter(c, HTTP_ANSWERING);
     c->out_sent = 0;
     const char *server_keeps = c->request.keep_alive ? "" : "Connection: close\r\n";
     c->out_len = (uint32_t)snprintf(c->out, sizeof c->out, "HTTP/1.1 %d %s\r\nContent-Length: %" PRIu64 "\r\n%s%s\r\n",
@@ -125,7 +134,7 @@ static void http_shut(void *user, enum carrick_status status, uint64_t value) {
 /* Ends a connection so that the answer arrives even if the peer still sends: closing with bytes unread would reset it.
  */
 static void http_end(struct http_connection *c) {
-    c->state = HTTP_LINGERING;
+    http_enter(c, HTTP_LINGERING);
     c->lingered = 0;
     if (carrick_shutdown(c->http->server.stack, c->handle, http_shut, c) != 0)
         http_close(c, CARRICK_ABORTED);
@@ -152,13 +161,14 @@ static void http_answered(struct http_connection *c) {
         http_end(c);
         return;
     }
-    c->state = HTTP_READING;
+    http_enter(c, HTTP_READING);
     http_go_on(c);
 }
 
 static void http_sent(void *user, enum carrick_status status, uint64_t octets) {
     struct http_connection *c = user;
     c->out_sent += (uint32_t)octets;
+    carrick_server_moved(&c->http->server, http_place(c), octets);
     if (status != CARRICK_OK)
         http_close(c, status);
     else
@@ -169,7 +179,7 @@ static void http_sent(void *user, enum carrick_status status, uint64_t octets) {
 static void http_send(struct http_connection *c) {
     if (c->out_sent == c->out_len && c->interim) {
         c->interim = false;
-        c->state = HTTP_UPLOADING;
+        http_enter(c, HTTP_UPLOADING);
         http_go_on(c);
         return;
     }
@@ -212,14 +222,13 @@ static void http_begin_upload(struct http_connection *c) {
         http_refuse(c, 411);
         return;
     }
-    int refused =
-        carrick_upload_begin(&c->upload, c->http->root, c->request.path, (uint32_t)(c - c->http->connections));
+    int refused = carrick_upload_begin(&c->upload, c->http->root, c->request.path, http_place(c));
     if (refused) {
         http_refuse(c, -refused);
         return;
     }
     c->body_left = c->request.length;
-    c->state = HTTP_UPLOADING;
+    http_enter(c, HTTP_UPLOADING);
     if (!c->request.expects_continue || c->in_len != 0) {
         http_go_on(c);
         return;
@@ -274,6 +283,8 @@ static bool http_read_body(struct http_connection *c) {
 static void http_received(void *user, enum carrick_status status, uint64_t octets) {
     struct http_connection *c = user;
     c->in_len += (uint32_t)octets;
+    if (c->state == HTTP_UPLOADING) /* a head, and all of it, has the time only once */
+        carrick_server_moved(&c->http->server, http_place(c), octets);
     if (status != CARRICK_OK)
         http_close(c, status);
     else
@@ -293,7 +304,7 @@ static void http_accepted(void *user, uint32_t place, uint64_t connection) {
     struct http_connection *c = &http->connections[place];
     c->http = http;
     c->handle = connection;
-    c->state = HTTP_READING;
+    http_enter(c, HTTP_READING);
     c->file = -1;
     c->upload.fd = c->upload.directory = -1;
     c->interim = false;
@@ -315,7 +326,24 @@ static void http_finish(void *state) {
     free(http);
 }
 
+/* Takes `DIR[,idle=TIME]` apart. False: the time is none. */
+static bool http_argument(const char *argument, char *directory, size_t size, uint64_t *idle) {
+    const char *option = strrchr(argument, ',');
+    bool given = option && strncmp(option, ",idle=", 6) == 0;
+    int len = given ? (int)(option - argument) : (int)strlen(argument);
+    *idle = HTTP_IDLE;
+    snprintf(directory, size, "%.*s", len, argument);
+    return !given || carrick_param_parse(option + 6, idle);
+}
+
 static void *http_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
+    char directory[4096];
+    uint64_t idle;
+    if (!http_argument(argument, directory, sizeof directory, &idle)) {
+        snprintf(error->text, sizeof error->text, "`%.80s`: write http:DIR,idle=60s, or idle=0s for no limit.",
+                 argument);
+        return NULL;
+    }
     struct http *http = calloc(1, sizeof *http);
     if (!http) {
         snprintf(error->text, sizeof error->text, "There is not enough memory for the HTTP server.");
@@ -324,16 +352,18 @@ static void *http_start(struct carrick_stack *stack, const char *argument, struc
     http->places = carrick_stack_capacity(stack);
     http->connections = carrick_reserve(http->places, sizeof *http->connections);
     (void)carrick_descriptors_for("http", "files at once", http->places);
-    http->root = open(argument, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    http->root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (!http->connections)
         snprintf(error->text, sizeof error->text, "There is not enough memory for %u connections.", http->places);
     else if (http->root < 0)
-        snprintf(error->text, sizeof error->text, "There is no directory `%.150s` to serve: write http:DIR.", argument);
-    else if (carrick_server_start(&http->server, stack, HTTP_PORT, http->places, http_accepted, http, error))
+        snprintf(error->text, sizeof error->text, "There is no directory `%.150s` to serve: write http:DIR.",
+                 directory);
+    else if (carrick_server_start(&http->server, stack, HTTP_PORT, http->places, http_accepted, http, error) &&
+             carrick_server_limit(&http->server, idle, error))
         return http;
     http_finish(http);
     return NULL;
 }
 
 const struct carrick_application carrick_http_application = {
-    .name = "http", .usage = "http:DIR", .start = http_start, .finish = http_finish, .files = true};
+    .name = "http", .usage = "http:DIR[,idle=60s]", .start = http_start, .finish = http_finish, .files = true};

@@ -1,15 +1,92 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 #include <stdlib.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "apps/apps.h"
 #include "apps/server.h"
 
 static void server_accept(struct carrick_server *server);
 
+/* How often a server looks for those without progress, in each such time. */
+#define SERVER_LOOKS 4u
+
+/* Looks again after a while. */
+static void server_tick(struct carrick_server *server) {
+    if (!server->idle || server->ticking)
+        return;
+    uint64_t after = server->idle / SERVER_LOOKS + 1;
+    struct itimerspec once = {
+        .it_value = {.tv_sec = (time_t)(after / 1000000000u), .tv_nsec = (long)(after % 1000000000u)}};
+    server->ticking = timerfd_settime(server->timer_plus_one - 1, 0, &once, NULL) == 0;
+}
+
 static void server_take(struct carrick_server *server, uint64_t handle) {
     uint32_t place = server->free_places[--server->free_count];
     server->places[place].handle = handle;
+    server->places[place].open = true;
+    server->places[place].given_up = false;
+    if (server->used <= place)
+        server->used = place + 1;
+    carrick_server_phase(server, place, false);
+    server_tick(server);
     server->accepted(server->user, place, handle);
+}
+
+void carrick_server_phase(struct carrick_server *server, uint32_t at, bool sends) {
+    struct carrick_server_place *place = &server->places[at];
+    place->since = carrick_stack_now(server->stack);
+    place->moved = 0;
+    place->sends = sends;
+}
+
+void carrick_server_moved(struct carrick_server *server, uint32_t at, uint64_t octets) {
+    struct carrick_server_place *place = &server->places[at];
+    place->moved += (uint32_t)octets;
+    if (place->moved >= CARRICK_SERVER_PROGRESS)
+        carrick_server_phase(server, at, place->sends);
+}
+
+/* Its open request completes with an error, and the application closes it. What a peer does not take is not awaited. */
+static void server_give_up(struct carrick_server *server, struct carrick_server_place *place) {
+    bool resets = place->sends && carrick_stack_has(server->stack, "abort");
+    int refused = server->streams ? carrick_reset(server->stack, place->handle, NULL, NULL)
+                  : resets        ? carrick_abort(server->stack, place->handle, NULL, NULL)
+                                  : carrick_close(server->stack, place->handle, NULL, NULL);
+    place->given_up = refused == 0;
+}
+
+static void server_looks(void *user) {
+    struct carrick_server *server = user;
+    uint64_t times;
+    if (read(server->timer_plus_one - 1, &times, sizeof times) != sizeof times)
+        return;
+    server->ticking = false;
+    uint64_t now = carrick_stack_now(server->stack);
+    bool any = false;
+    for (uint32_t i = 0; i < server->used; i++) {
+        struct carrick_server_place *place = &server->places[i];
+        any |= place->open;
+        if (place->open && !place->given_up && now - place->since >= server->idle)
+            server_give_up(server, place);
+    }
+    if (any)
+        server_tick(server);
+}
+
+bool carrick_server_limit(struct carrick_server *server, uint64_t idle, struct carrick_port_error *error) {
+    if (!idle)
+        return true;
+    int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    server->timer_plus_one = timer + 1;
+    if (timer >= 0 && carrick_stack_watch(server->stack, timer, server_looks, server)) {
+        server->idle = idle;
+        return true;
+    }
+    snprintf(error->text, sizeof error->text, "There is no timer for the server's idle limit.");
+    return false;
 }
 
 static struct carrick_carrier *server_free_carrier(struct carrick_server *server) {
@@ -111,6 +188,7 @@ static void server_closed(void *user, enum carrick_status status, uint64_t value
 
 void carrick_server_close(struct carrick_server *server, uint32_t at, bool in_order) {
     struct carrick_server_place *place = &server->places[at];
+    place->open = false;
     int refused = !server->streams ? carrick_close(server->stack, place->handle, server_closed, place)
                   : in_order       ? carrick_shutdown(server->stack, place->handle, server_closed, place)
                                    : carrick_reset(server->stack, place->handle, server_closed, place);
@@ -119,6 +197,11 @@ void carrick_server_close(struct carrick_server *server, uint32_t at, bool in_or
 }
 
 void carrick_server_finish(struct carrick_server *server) {
+    if (server->timer_plus_one > 0) {
+        (void)carrick_stack_watch(server->stack, server->timer_plus_one - 1, NULL, NULL);
+        close(server->timer_plus_one - 1);
+    }
+    server->timer_plus_one = 0;
     free(server->places);
     free(server->free_places);
     server->places = NULL;

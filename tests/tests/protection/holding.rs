@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What one client can hold of a server: slots of connections that are over, places of connections that say nothing, and the
+//! receive buffers of idle connections. Others are served meanwhile.
+
+use std::fs;
+use std::process::Command;
+use std::sync::Arc;
+
+use carrick_driver::cc::Tracing;
+use carrick_driver::compiled::shared_library;
+use carrick_driver::{compile_file, params};
+use carrick_ir::{Program, counter};
+use carrick_sim::app::Plan;
+use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::link::LinkConfig;
+use carrick_sim::observe::Nobody;
+use carrick_sim::scenario::Engine;
+use carrick_sim::{Report, Scenario, run};
+use carrick_tests::build::{host, root};
+use carrick_tests::in_kernel::run_in_kernel;
+use carrick_tests::net::{End, Net, lacks, skip};
+use carrick_tests::running::{Running, started};
+use tempfile::TempDir;
+
+const TCP: &str = "protocols/tcp/tcp.mtp";
+const SECOND: u64 = 1_000_000_000;
+const MS: u64 = 1_000_000;
+
+fn tcp() -> Arc<Program> {
+    compile_file(&root().join(TCP)).expect("readable").program.expect("no errors")
+}
+
+fn simulated(program: &Arc<Program>, scenario: &Scenario, settings: &[&str]) -> Report {
+    let library = shared_library(program, Tracing::Off).expect("the C compiles");
+    let compiled = CompiledProgram::load(&library.path, program).expect("it loads");
+    let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
+    let scenario =
+        Scenario { params: params::values(program, &settings).expect("settings"), ..scenario.clone() };
+    let report = run(program, &Engine::Compiled(compiled), &scenario, &mut Nobody, false).expect("it runs");
+    assert_eq!(report.failures, Vec::<String>::new());
+    report
+}
+
+/// One after the other, from 1; each begins so many nanoseconds after the one before.
+fn in_turn(scenario: &Scenario, count: u64, every: u64) -> Vec<Plan> {
+    let plan = &scenario.plans[0];
+    (0..count).map(|i| Plan { number: i + 1, connection: i + 1, start: i * every, ..plan.clone() }).collect()
+}
+
+/// The program has 1024 slots, and TIME-WAIT lasts a minute.
+#[test]
+fn connections_that_are_over_give_their_slots_to_new_ones() {
+    let mut scenario = Scenario::request_response(3, LinkConfig::default(), 40, 300, 1);
+    scenario.plans = in_turn(&scenario, 1500, 10 * MS);
+    let report = simulated(&tcp(), &scenario, &[]);
+    let reclaimed: u64 = report.counters.iter().map(|host| host[counter("ctx_reclaimed")]).sum();
+    let refused: u64 = report.counters.iter().map(|host| host[counter("ctx_refused")]).sum();
+    assert!(reclaimed >= 1500 - 1024, "{reclaimed} were reclaimed");
+    assert_eq!(refused, 0);
+}
+
+/// Bits per second of a transfer that begins after 40 s, beside so many connections that had long windows and are idle. After
+/// `idle` they give back a half of their buffers.
+fn newcomer(beside: u64, idle: &str) -> f64 {
+    const OCTETS: u64 = 20_000_000;
+    let link = LinkConfig { delay_ns: 20 * MS, ..LinkConfig::default() };
+    let mut scenario = Scenario::request_response(5, link.clone(), 3_000_000, 8, 2);
+    let mut plans = in_turn(&scenario, beside, SECOND);
+    for plan in &mut plans {
+        // Between a request and the next one.
+        plan.client.pause_first = 100 * SECOND;
+    }
+    let transfer = &Scenario::bulk(5, link, OCTETS).plans[0];
+    plans.push(Plan { number: 100, connection: 100, start: 40 * SECOND, ..transfer.clone() });
+    scenario.plans = plans;
+    let report =
+        simulated(&tcp(), &scenario, &["rcv_max=1MiB", "rcv_pool=4MiB", &format!("rcv_idle={idle}")]);
+    let server = &report.connections[1];
+    let record = server.iter().find(|record| record.number == 100).expect("it was accepted");
+    let took = record.finished.expect("it ended") - 40 * SECOND;
+    OCTETS as f64 * 8e9 / took as f64
+}
+
+#[test]
+fn idle_connections_give_their_receive_buffers_to_a_newcomer() {
+    let (alone, beside, held) = (newcomer(0, "1s"), newcomer(16, "1s"), newcomer(16, "1h"));
+    assert!(beside >= alone * 0.8, "{beside:.0} bit/s beside idle connections, {alone:.0} alone");
+    assert!(held < alone * 0.5, "{held:.0} bit/s where they give back nothing, {alone:.0} alone");
+}
+
+/// A server of one small file, and what it says from then on.
+fn served(
+    mut command: Command,
+    dir: &TempDir,
+    option: &str,
+) -> Option<(Running, impl Iterator<Item = String> + use<>)> {
+    fs::write(dir.path().join("a"), "hello\n").expect("writable");
+    command.args(["--app", &format!("http:{}{option}", dir.path().display()), "--set", "max_conns=32"]);
+    let (running, mut lines) = started(&mut command);
+    match lines.find(|line| line.starts_with("listening on port") || line.starts_with("error")) {
+        Some(line) if line.starts_with("listening") => Some((running, lines)),
+        _ => None,
+    }
+}
+
+fn native(net: &Net) -> Command {
+    let mut command = net.command(End::Ours, &host(TCP).to_string_lossy());
+    command.args(["--port", &net.port(), "--addr", &format!("{}/24", Net::OURS)]);
+    command
+}
+
+/// What a client of ours saw.
+fn client(net: &Net, what: &str) -> String {
+    let script = root().join("tests/tests/protection/holding.py");
+    let done =
+        net.command(End::Peer, "python3").arg(script).args([Net::OURS, what]).output().expect("it runs");
+    assert!(done.status.success(), "{done:?}");
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+#[test]
+fn a_native_server_of_32_slots_answers_200_requests_one_after_the_other() {
+    if lacks("python3") {
+        return;
+    }
+    let Some(net) = Net::tun() else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let Some((running, _said)) = served(native(&net), &dir, "") else { panic!("it does not serve") };
+    assert_eq!(client(&net, "in_turn"), "200 of 200");
+    running.end();
+}
+
+#[test]
+fn a_server_in_the_kernel_of_32_slots_answers_200_requests_one_after_the_other() {
+    if lacks("python3") {
+        return;
+    }
+    let Some(net) = Net::kernel_on_both() else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let Some((running, _said)) = served(run_in_kernel(&net, &root().join(TCP)), &dir, "") else {
+        return skip("programs in the kernel");
+    };
+    assert_eq!(client(&net, "in_turn"), "200 of 200");
+    running.end();
+}
+
+/// Half of them say nothing, and half a part of a request, byte by byte.
+#[test]
+fn clients_that_say_nothing_are_closed_and_others_served() {
+    if lacks("python3") {
+        return;
+    }
+    let Some(net) = Net::tun() else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let Some((running, _said)) = served(native(&net), &dir, ",idle=1s") else { panic!("it does not serve") };
+    assert_eq!(client(&net, "silent"), "refused, then 200 OK; 32 of 32 closed");
+    running.end();
+}
