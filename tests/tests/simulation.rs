@@ -195,6 +195,29 @@ fn requirements_hold_on_every_engine() {
     assert_eq!(refused, 3);
 }
 
+/// Also where an acknowledgement with all that it could tell is longer than a packet.
+#[test]
+fn losses_are_repaired_whatever_the_mtu_is() {
+    let link = LinkConfig { loss_ppm: 30_000, reorder_ppm: 30_000, ..LinkConfig::default() };
+    for (name, mtus) in
+        [("tcp", &[68, 72, 76, 80, 100, 296, 576, 1500][..]), ("quic-lite", &[200, 300, 576, 1280])]
+    {
+        let path = root().join(format!("protocols/{name}/{name}.mtp"));
+        let program = compile_file(&path).expect("readable").program.expect("no errors");
+        for &mtu in mtus {
+            for seed in 1..=2 {
+                let mut scenario = Scenario::request_response(seed, link.clone(), 20_000, 20_000, 2);
+                scenario.mtu = mtu;
+                let report = simulate(&program, &Engine::Interpreter, &scenario);
+                assert_eq!(report.failures, Vec::<String>::new(), "{name}, MTU {mtu}, seed {seed}");
+                let too_long =
+                    report.counters.each_ref().map(|host| host[carrick_ir::counter("tx_too_long")]);
+                assert_eq!(too_long, [0, 0], "{name}, MTU {mtu}, seed {seed}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_hundred_thousand_connections_stay_open() {
     const COUNT: u64 = 100_000;
