@@ -81,7 +81,7 @@ impl<'p> Emitter<'p> {
     /// What is outside of a field's range makes the packet malformed.
     fn ranges(&mut self, bp: &BlueprintDef) {
         for field in bp.fixed_fields() {
-            let Some((lo, hi)) = field.range_to_check() else { continue };
+            let Some((lo, hi)) = field.values_when_read() else { continue };
             let (cell, rep) = (self.cell(field), self.rep(&field.ty));
             let (lo, hi) = (literal(rep, lo), literal(rep, hi));
             self.w.line(format!("if {cell} < {lo} or {cell} > {hi} then return r:refuse(\"bad_field\") end"));
@@ -210,7 +210,7 @@ impl<'p> Emitter<'p> {
     }
 
     fn expectation(&mut self, bp: &BlueprintDef, field: &BpField, varint: bool) {
-        let BpFieldKind::Computed(value) = &field.kind else { return };
+        let Some(value) = &field.computed() else { return };
         // How much of a payload is padding, the receiver knows by this field alone.
         if bp.payload_align > 1 && uses(value, &ExprKind::PayloadLen) {
             return;

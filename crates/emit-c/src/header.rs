@@ -51,10 +51,9 @@ fn based(field: &BpField, raw: String) -> String {
     if field.base == 0 { raw } else { format!("(({raw}) + {})", number(field.base)) }
 }
 
-/// The condition that a value lies outside of its field's range, if there is one to check.
-pub fn outside(field: &BpField, value: &str) -> Option<String> {
-    let (lo, hi) = field.range_to_check()?;
-    let top = u64::MAX >> (64 - arith::shape(&field.ty).0);
+/// The condition that a value of this type lies outside of these; `None`: it never does.
+fn outside((lo, hi): (u64, u64), value: &str, ty: &Ty) -> Option<String> {
+    let top = u64::MAX >> (64 - arith::shape(ty).0);
     let mut wrong = Vec::new();
     if lo > 0 {
         wrong.push(format!("{value} < {}", number(lo)));
@@ -63,6 +62,11 @@ pub fn outside(field: &BpField, value: &str) -> Option<String> {
         wrong.push(format!("{value} > {}", number(hi)));
     }
     (!wrong.is_empty()).then(|| wrong.join(" || "))
+}
+
+/// The condition that a received packet cannot have the field's value, which is `value`.
+fn wrong_when_read(field: &BpField, value: &str) -> Option<String> {
+    outside(field.values_when_read()?, value, &field.ty)
 }
 
 /// The sum over the bytes of fixed fields.
@@ -202,8 +206,11 @@ impl Emitter<'_> {
                 .line(format!("if (!{read}_read(core, &h->opts__{from}, (uint32_t)({begin}), header_len))"));
             self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_OPTIONS);"));
         }
-        let ranges: Vec<String> =
-            bp.fixed_fields().iter().filter_map(|f| outside(f, &format!("h->{}", safe(&f.name)))).collect();
+        let ranges: Vec<String> = bp
+            .fixed_fields()
+            .iter()
+            .filter_map(|f| wrong_when_read(f, &format!("h->{}", safe(&f.name))))
+            .collect();
         if !ranges.is_empty() {
             self.w.line(format!("if ({})", ranges.join(" || ")));
             self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_FIELD);"));
@@ -307,17 +314,27 @@ impl Emitter<'_> {
         self.w.end();
     }
 
+    /// The condition that no packet can be made with what is in the field.
+    pub(crate) fn wrong_when_sent(&self, bp: &BlueprintDef, field: &BpField) -> Option<String> {
+        let values = bp.values_when_sent(field)?;
+        match &field.kind {
+            BpFieldKind::Computed(e) => outside(values, &self.header_expr(e, bp, "h->"), &e.ty),
+            _ => outside(values, &format!("h->{}", safe(&field.name)), &field.ty),
+        }
+    }
+
     fn wire_value(&self, bp: &BlueprintDef, field: &BpField) -> String {
+        let computed = || field.computed().map_or_else(String::new, |e| self.header_expr(&e, bp, "h->"));
         match &field.kind {
             _ if field.is_padding() => "0u".into(),
             BpFieldKind::Plain { .. } if field.base > 0 => {
                 format!("((uint64_t)h->{} - {})", safe(&field.name), number(field.base))
             }
-            BpFieldKind::Computed(e) if field.base > 0 => {
-                format!("((uint64_t){} - {})", self.header_expr(e, bp, "h->"), number(field.base))
+            BpFieldKind::Computed(_) if field.base > 0 => {
+                format!("((uint64_t){} - {})", computed(), number(field.base))
             }
             BpFieldKind::Plain { .. } => format!("h->{}", safe(&field.name)),
-            BpFieldKind::Computed(e) => self.header_expr(e, bp, "h->"),
+            BpFieldKind::Computed(_) => computed(),
             BpFieldKind::Checksum { .. } | BpFieldKind::Crc(_) => "0u".into(),
         }
     }

@@ -6,7 +6,7 @@ use carrick_ir::{BlueprintDef, BpFieldKind, NetLayer};
 use crate::Emitter;
 use crate::blueprint::tail;
 use crate::expr::promoted;
-use crate::header::{outside, sum_of_fields};
+use crate::header::sum_of_fields;
 use crate::names::safe;
 use crate::pkt_gen::Unit;
 use crate::term::CType;
@@ -90,17 +90,8 @@ impl Emitter<'_> {
 
     /// A packet with a field outside of its range is not made: this is done instead.
     pub(crate) fn check_ranges(&mut self, bp: &BlueprintDef, instead: &[&str]) {
-        let wrong: Vec<String> = bp
-            .fixed_fields()
-            .iter()
-            .filter_map(|field| {
-                let value = match &field.kind {
-                    BpFieldKind::Computed(e) => self.header_expr(e, bp, "h->"),
-                    _ => format!("h->{}", safe(&field.name)),
-                };
-                outside(field, &value)
-            })
-            .collect();
+        let fields = bp.fixed_fields().iter();
+        let wrong: Vec<String> = fields.filter_map(|field| self.wrong_when_sent(bp, field)).collect();
         if wrong.is_empty() {
             return;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fields that are not in every packet, or not always at the same place: read and written one after the other.
 
-use carrick_ir::{BlueprintDef, BpFieldKind, BpPart};
+use carrick_ir::{BlueprintDef, BpPart};
 
 use crate::Emitter;
 use crate::blueprint::{less_tail, packet_len};
@@ -20,9 +20,9 @@ impl Emitter<'_> {
     /// What its one field writes.
     pub(crate) fn varint_value(&self, bp: &BlueprintDef, part: &BpPart) -> String {
         let field = &bp.part_fields(part)[0];
-        match &field.kind {
-            BpFieldKind::Computed(e) => self.header_value(e, bp, "h->"),
-            _ => format!("h->{}", safe(&field.name)),
+        match field.computed() {
+            Some(e) => self.header_value(&e, bp, "h->"),
+            None => format!("h->{}", safe(&field.name)),
         }
     }
 

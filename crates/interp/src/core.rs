@@ -276,7 +276,7 @@ impl Machine {
     }
 
     /// Makes a packet the one that is received.
-    fn receive(&mut self, p: &Linked, header: &ipv4::Header, net: &[u8], rest: &[u8]) {
+    pub(crate) fn receive(&mut self, p: &Linked, header: &ipv4::Header, net: &[u8], rest: &[u8]) {
         self.packet_net.clear();
         self.packet_net.extend_from_slice(net);
         self.packet.clear();

@@ -62,7 +62,7 @@ impl Machine {
             let octets = &self.packet[options..header];
             read_options(list, octets, &mut self.mem[work..]).ok_or(BAD_OPTIONS)?;
         }
-        if !self.fields_in_range(code) {
+        if !self.fields_in_range(&code.when_read) {
             return Err(BAD_FIELD);
         }
         self.read_payload(code, header - begin, header..limit)?;
@@ -84,10 +84,10 @@ impl Machine {
         Ok(self.packet.len())
     }
 
-    /// Whether the fields in the work area are what a packet can have.
-    pub(crate) fn fields_in_range(&self, code: &Blueprint) -> bool {
+    /// Whether the fields in the work area are in these ranges.
+    pub(crate) fn fields_in_range(&self, ranges: &[(u32, u64, u64)]) -> bool {
         let value = |cell: u32| self.mem[(WORK + cell) as usize];
-        code.ranges.iter().all(|(cell, lo, hi)| (*lo..=*hi).contains(&value(*cell)))
+        ranges.iter().all(|(cell, lo, hi)| (*lo..=*hi).contains(&value(*cell)))
     }
 
     /// The payload begins where `rest` does; what of that it leaves can be extracted next.
@@ -154,7 +154,7 @@ impl Machine {
         for &i in &code.filled {
             let field = &code.fields[i];
             if let FieldKind::Computed(ex) = &field.kind {
-                let value = arith::canonical(&field.ty, self.eval(ex, 0));
+                let value = self.eval(ex, 0);
                 self.mem[(WORK + field.cell) as usize] = value & field.kept;
             }
         }

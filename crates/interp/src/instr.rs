@@ -380,7 +380,7 @@ impl Machine {
     }
 
     /// Queues the blueprint at `at`; `sent`: the event for when it is out, and where that is.
-    fn pkt_gen(
+    pub(crate) fn pkt_gen(
         &mut self,
         p: &Linked,
         (bp, at): (usize, usize),

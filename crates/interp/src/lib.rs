@@ -42,6 +42,8 @@ mod rand;
 mod report;
 mod requests;
 mod ring;
+#[cfg(test)]
+mod round_trips;
 mod routing;
 mod runs;
 mod sched;

@@ -91,7 +91,7 @@ impl Machine {
             out.resize(begin + part.len, 0);
             for field in &part.fields {
                 if let FieldKind::Computed(ex) = &field.kind {
-                    let value = arith::canonical(&field.ty, self.eval(ex, 0));
+                    let value = self.eval(ex, 0);
                     *self.cell(field) = value & field.kept;
                 }
                 put_bits(&mut out[begin..], field.bit_offset, field.bits, *self.cell(field));

@@ -126,7 +126,7 @@ impl Machine {
         let net_len = self.net_len(p, code, work);
         let mut out = vec![0; net_len];
         let header = self.write_header(code, &options, &mut out);
-        if !self.fields_in_range(code) {
+        if !self.fields_in_range(&code.when_sent) {
             return self.count(TX_BAD_FIELD);
         }
         out.extend_from_slice(&payload);

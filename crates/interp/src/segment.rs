@@ -139,7 +139,7 @@ impl Machine {
         let options = std::mem::take(&mut self.queue.progress.options);
         let header = self.fill(p, piece, &options, out);
         self.queue.progress.options = options;
-        if !self.fields_in_range(code) {
+        if !self.fields_in_range(&code.when_sent) {
             self.count(TX_BAD_FIELD);
             self.keep_as_prev(p, piece);
             return false;

@@ -16,8 +16,10 @@ pub(crate) struct Blueprint {
     pub filled: Vec<usize>,
     /// it is extracted from what is left of a packet
     pub frame: bool,
-    /// fields that a packet may have in this range only, by their cells
-    pub ranges: Vec<(u32, u64, u64)>,
+    /// cells of the fields that a received packet may have in this range only
+    pub when_read: Vec<(u32, u64, u64)>,
+    /// the same of a packet that is made
+    pub when_sent: Vec<(u32, u64, u64)>,
     /// when received: bytes of its payload
     pub payload_len: Option<Ex>,
     /// where the frames of a packet that has some lie, and how many cells each takes
@@ -72,7 +74,7 @@ pub(crate) struct WireField {
     pub bit_offset: u32,
     /// what is taken off it in the packet
     pub base: u64,
-    /// the bits of a computed value that count: if it has a range, all of them, so that what is outside is seen
+    /// the bits of a computed value that count: all of them if it may not fit, so that this is seen
     pub kept: u64,
     pub kind: FieldKind,
 }

@@ -35,6 +35,7 @@ pub mod part;
 pub mod print;
 pub mod program;
 pub mod sched;
+mod sent_values;
 pub mod size;
 pub mod stmt;
 pub mod text;

@@ -574,12 +574,6 @@ impl BpField {
     pub fn is_padding(&self) -> bool {
         self.name.ends_with("__")
     }
-
-    /// Its range, if its bits alone do not keep it in that.
-    pub fn range_to_check(&self) -> Option<(u64, u64)> {
-        let all = if self.bits == 0 { 0 } else { u64::MAX >> (64 - self.bits) };
-        self.range.filter(|(lo, hi)| (*lo, *hi) != (self.base, self.base.wrapping_add(all)))
-    }
 }
 
 /// How fields of a blueprint were told to lie.

@@ -393,8 +393,7 @@ impl<'a> Checker<'a> {
             let computed = mentions_length(init);
             let scope = if computed { Scope::Header(bp) } else { Scope::Declaration };
             let mut body = Body::new(self, scope);
-            // A length is a number of bytes, narrowed to the field.
-            let value = if computed { body.computed_value(init, &ty) } else { body.value_of_type(init, &ty) };
+            let value = if computed { body.computed_field(init, &ty) } else { body.value_of_type(init, &ty) };
             if let Some(value) = value {
                 self.constant_in_range(bp, at, &value, init.span);
                 let kind = if computed {
@@ -468,8 +467,26 @@ impl<'a> Checker<'a> {
             let varint = def.parts.iter().any(|p| p.varint && p.first as usize == at);
             if let Some(init) = init {
                 self.nothing_computed_before(bp, value, init.span, varint);
+                self.computed_fits(&def, at, init.span);
             }
         }
+    }
+
+    /// Only of a fixed field of a packet without frames it is seen when a packet is made that the value does not fit.
+    fn computed_fits(&mut self, def: &ir::BlueprintDef, at: usize, span: Span) {
+        let seen = !def.frame && def.frames.is_none() && at < def.fixed_fields().len();
+        let Some((_, most)) = def.values_when_sent(&def.fields[at]).filter(|_| !seen) else { return };
+        let name = &def.fields[at].name;
+        self.report(
+            Diagnostic::error(
+                codes::NARROWING,
+                format!("`{name}` may not hold what it is computed from"),
+                span,
+                format!("may be more than {most}"),
+            )
+            .note("a field of a frame, of a packet of frames, or of an optional group is not checked when a packet is made")
+            .mend("use a wider field, or convert the value if it is to be cut"),
+        );
     }
 
     fn seg_rule(&mut self, name: &Ident, params: &[Ident], field: (&Ident, &Ident), values: [&Expr; 3]) {

@@ -96,6 +96,7 @@ impl Emitter<'_> {
         text.push_str(&self.options_writer(bp, &ty));
         self.reading = Some(bp);
         let mut computed = String::new();
+        let mut in_range = Vec::new();
         for field in &def.fields {
             let value = match &field.kind {
                 BpFieldKind::Computed(e) => {
@@ -103,14 +104,24 @@ impl Emitter<'_> {
                     if value.contains("env.") {
                         return unsupported("a computed field that is not of its packet alone", loc);
                     }
+                    if let Some(values) = def.values_when_sent(field) {
+                        in_range.push(self.within(&value, &e.ty, values));
+                    }
                     self.cast(&e.ty, &field.ty, value)
                 }
                 BpFieldKind::Checksum { .. } => self.zero(&field.ty),
-                _ => continue,
+                BpFieldKind::Plain { .. } => {
+                    if let Some(values) = def.values_when_sent(field) {
+                        in_range.push(self.within(&format!("bp.{}", variable(&field.name)), &field.ty, values));
+                    }
+                    continue;
+                }
+                BpFieldKind::Crc(_) => continue,
             };
             let _ = writeln!(computed, "    let bp = {ty} {{ {}: {value}, ..bp }};", variable(&field.name));
         }
-        let (octets, in_range) = self.fixed_fields(def);
+        let octets = self.fixed_fields(def);
+        let in_range = if in_range.is_empty() { "u1:1".into() } else { in_range.join(" && ") };
         let (fixed, options) = (def.fixed_len, most_options(program, def));
         let bits = (fixed + options) * 8;
         let mut sums = String::new();
@@ -154,19 +165,20 @@ impl Emitter<'_> {
         Ok(text)
     }
 
-    /// The fixed fields of a blueprint in a row, and whether each is in its range.
-    fn fixed_fields(&mut self, def: &BlueprintDef) -> (String, String) {
+    /// The condition that a value of this type is one of these.
+    fn within(&mut self, value: &str, ty: &Ty, (least, most): (u64, u64)) -> String {
+        let (least, most) = (self.literal(ty, least), self.literal(ty, most));
+        format!("({value}) >= {least} && ({value}) <= {most}")
+    }
+
+    /// The fixed fields of a blueprint in a row.
+    fn fixed_fields(&mut self, def: &BlueprintDef) -> String {
         let mut fields: Vec<_> = def.fields.iter().filter(|field| field.bits > 0).collect();
         fields.sort_by_key(|field| field.bit_offset);
-        let mut in_range = Vec::new();
         let octets: Vec<String> = fields
             .iter()
             .map(|field| {
                 let of = variable(&field.name);
-                if let Some((least, most)) = field.range_to_check() {
-                    let (least, most) = (self.literal(&field.ty, least), self.literal(&field.ty, most));
-                    in_range.push(format!("bp.{of} >= {least} && bp.{of} <= {most}"));
-                }
                 let base = self.literal(&field.ty, field.base);
                 match field.base {
                     0 => format!("(bp.{of} as uN[{}])", field.bits),
@@ -174,8 +186,7 @@ impl Emitter<'_> {
                 }
             })
             .collect();
-        let in_range = if in_range.is_empty() { "u1:1".into() } else { in_range.join(" && ") };
-        (octets.join("\n        ++ "), in_range)
+        octets.join("\n        ++ ")
     }
 
     /// A field of a packet's network header, or what it is if the program does not say.

@@ -115,7 +115,7 @@ impl Emitter<'_> {
                     format!("{name}: (part<u32:{}, u32:{n}>(octets) as {of}) + {base}", field.bit_offset)
                 }
             });
-            if let Some((least, most)) = field.range_to_check() {
+            if let Some((least, most)) = field.values_when_read() {
                 let (least, most) = (self.literal(&field.ty, least), self.literal(&field.ty, most));
                 ranges.push(format!("bp.{name} >= {least} && bp.{name} <= {most}"));
             }

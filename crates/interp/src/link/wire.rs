@@ -42,14 +42,16 @@ impl Linker<'_> {
             _ => None,
         });
         let fixed = def.fixed_fields();
-        let ranges = fixed.iter().zip(layout.fields..);
-        let ranges = ranges.filter_map(|(f, cell)| f.range_to_check().map(|(lo, hi)| (cell, lo, hi)));
+        let cells = || fixed.iter().zip(layout.fields..);
+        let read = cells().filter_map(|(f, cell)| f.values_when_read().map(|(lo, hi)| (cell, lo, hi)));
+        let sent = cells().filter_map(|(f, cell)| def.values_when_sent(f).map(|(lo, hi)| (cell, lo, hi)));
         let fields = self.wire_fields(index, def, fixed, layout.fields, def.fixed_len)?;
         let filled = (0..fields.len()).filter(|i| !matches!(fields[*i].kind, FieldKind::Plain)).collect();
         Ok(Blueprint {
             fields,
             filled,
-            ranges: ranges.collect(),
+            when_read: read.collect(),
+            when_sent: sent.collect(),
             frame: def.frame,
             frames: def.frames.is_some().then_some((layout.frames as usize, layout.frame_cells as usize)),
             payload_len: match (&def.payload_len, &def.payload_name) {
@@ -87,7 +89,11 @@ impl Linker<'_> {
             }
             let kind = match &field.kind {
                 BpFieldKind::Plain { .. } => FieldKind::Plain,
-                BpFieldKind::Computed(e) => FieldKind::Computed(self.expr(e, Outside::Header(bp))?),
+                BpFieldKind::Computed(e) => {
+                    let whole = def.values_when_sent(field).is_some();
+                    let cut = field.computed().filter(|_| !whole);
+                    FieldKind::Computed(self.expr(cut.as_ref().unwrap_or(e), Outside::Header(bp))?)
+                }
                 &BpFieldKind::Checksum { pseudo, header, payload, fields } => {
                     if field.bits != 16 || field.bit_offset % 16 != 0 {
                         return Err(format!("`{}` does not lie where a checksum can", field.name));
@@ -98,7 +104,7 @@ impl Linker<'_> {
                 BpFieldKind::Crc(_) => continue,
             };
             let BpField { bits, bit_offset, base, .. } = *field;
-            let whole = field.range.is_some() || bits == 0;
+            let whole = def.values_when_sent(field).is_some() || bits == 0;
             let kept = if whole { u64::MAX } else { u64::MAX >> (64 - bits) };
             out.push(WireField { cell, ty: field.ty.clone(), bits, bit_offset, base, kept, kind });
         }

@@ -278,7 +278,14 @@ impl<'p> Check<'p> {
                 BpFieldKind::Plain { init: Some(init) } => {
                     self.scoped(Scope::Constant, init, &field.ty, "an initial value");
                 }
-                BpFieldKind::Computed(e) => self.scoped(Scope::Header(id), e, &field.ty, "a computed field"),
+                BpFieldKind::Computed(e) => {
+                    // Wider than the field: what does not fit is seen when a packet is made.
+                    let (bits, signed) = arith::shape(&e.ty);
+                    let number = matches!(e.ty, Ty::Int { .. } | Ty::Bytes) && !signed;
+                    let wider = number && bits > arith::shape(&field.ty).0;
+                    let ty = if wider { &e.ty } else { &field.ty };
+                    self.scoped(Scope::Header(id), e, ty, "a computed field");
+                }
                 BpFieldKind::Checksum { fields, .. } => {
                     let there = |(a, b): &(u32, u32)| a <= b && (*b as usize) < fixed;
                     self.must(fields.as_ref().is_none_or(there), "a checksum over what is not there");

@@ -18,7 +18,19 @@ impl Body<'_, '_> {
         self.coerce(val, ty, e.span)
     }
 
-    /// The value of a computed header field: a number of bytes or any integer, cut to the field.
+    /// The value of a computed header field: as wide as it is if that is more than the field, so that what does not fit is
+    /// seen when a packet is made.
+    pub(crate) fn computed_field(&mut self, e: &ast::Expr, ty: &Ty) -> Option<ir::Expr> {
+        let value = match self.val(e, None)? {
+            Val::Typed(value) if value.ty == Ty::Bytes || is_int(&value.ty) => value,
+            other => return self.coerce(other, ty, e.span),
+        };
+        let (bits, signed) = ir::arith::shape(&value.ty);
+        let wider = bits > ir::arith::shape(ty).0 && !signed;
+        Some(if wider && !matches!(ty, Ty::Enum(_)) { value } else { self.cast(value, ty) })
+    }
+
+    /// A length of a packet's declaration: a number of bytes or any integer, converted to the type.
     pub(crate) fn computed_value(&mut self, e: &ast::Expr, ty: &Ty) -> Option<ir::Expr> {
         let value = match self.val(e, None)? {
             Val::Typed(value) if value.ty == Ty::Bytes || is_int(&value.ty) => value,
