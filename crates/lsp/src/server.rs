@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 use carrick_driver::Choice;
-use lsp_server::{Connection, Message, Notification, Request};
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{self, Notification as _, PublishDiagnostics};
+use lsp_types::request::{self, Request as _};
 use lsp_types::{InitializeParams, PublishDiagnosticsParams, Uri};
 use serde_json::{Value, json};
 
@@ -20,7 +21,7 @@ use crate::{diagnostics, paths, semantic, stdio};
 pub enum Ended {
     /// the editor said so
     Properly,
-    /// the editor is gone without a word
+    /// the editor is gone without a word, or did not shut the server down before
     Abruptly,
 }
 
@@ -44,7 +45,8 @@ pub fn serve(connection: &Connection) -> Result<Ended, Box<dyn Error + Sync + Se
     let (id, params) = connection.initialize_start()?;
     let params: InitializeParams = serde_json::from_value(params)?;
     let info = json!({"name": "carrick", "version": env!("CARGO_PKG_VERSION")});
-    connection.initialize_finish(id, json!({"capabilities": capabilities(), "serverInfo": info}))?;
+    let begun = json!({"capabilities": capabilities(), "serverInfo": info});
+    connection.sender.send(Message::Response(Response::new_ok(id, begun)))?;
     let mut server = Server {
         connection,
         documents: BTreeMap::new(),
@@ -53,15 +55,7 @@ pub fn serve(connection: &Connection) -> Result<Ended, Box<dyn Error + Sync + Se
         pages: option(&params, "errorPages").map(str::to_owned),
         features: features(&params),
     };
-    while let Some(message) = server.next_message()? {
-        match message {
-            Message::Request(request) if connection.handle_shutdown(&request)? => return Ok(Ended::Properly),
-            Message::Request(request) => server.answer(request)?,
-            Message::Notification(notification) => server.note(notification),
-            Message::Response(_) => {} // nothing is asked of the editor
-        }
-    }
-    Ok(Ended::Abruptly)
+    server.converse()
 }
 
 fn capabilities() -> Value {
@@ -118,6 +112,40 @@ struct Server<'a> {
 type Sent = Result<(), Box<dyn Error + Sync + Send>>;
 
 impl Server<'_> {
+    /// Answers until the editor says that it is done. After `shutdown` nothing is answered but that the server is shut down, and
+    /// `exit` ends it: properly only then (Language Server Protocol 3.17, "Shutdown Request" and "Exit Notification").
+    fn converse(&mut self) -> Result<Ended, Box<dyn Error + Sync + Send>> {
+        let mut shut_down = false;
+        while let Some(message) = self.next_message()? {
+            match message {
+                Message::Request(request) if shut_down => {
+                    self.refuse(request.id, "the server is shut down")?
+                }
+                Message::Request(request) if request.method == request::Initialize::METHOD => {
+                    self.refuse(request.id, "the server has been initialized already")?;
+                }
+                Message::Request(request) if request.method == request::Shutdown::METHOD => {
+                    shut_down = true;
+                    self.connection.sender.send(Message::Response(Response::new_ok(request.id, ())))?;
+                }
+                Message::Request(request) => self.answer(request)?,
+                Message::Notification(note) if note.method == notification::Exit::METHOD => {
+                    return Ok(if shut_down { Ended::Properly } else { Ended::Abruptly });
+                }
+                Message::Notification(_) if shut_down => {}
+                Message::Notification(note) => self.note(note),
+                Message::Response(_) => {} // nothing is asked of the editor
+            }
+        }
+        Ok(Ended::Abruptly)
+    }
+
+    fn refuse(&self, id: RequestId, why: &str) -> Sent {
+        let refusal = Response::new_err(id, ErrorCode::InvalidRequest as i32, why.to_owned());
+        self.connection.sender.send(Message::Response(refusal))?;
+        Ok(())
+    }
+
     /// The next message; before it waits for one it tells what is wrong with the texts that changed.
     fn next_message(&mut self) -> Result<Option<Message>, Box<dyn Error + Sync + Send>> {
         if let Ok(message) = self.connection.receiver.try_recv() {
@@ -202,4 +230,56 @@ impl Server<'_> {
 /// What a notification says; one that does not parse is left alone, as the protocol has it.
 fn noted<N: notification::Notification>(note: Notification) -> Option<N::Params> {
     note.extract(N::METHOD).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
+    use serde_json::json;
+
+    use super::{Ended, serve};
+
+    fn request(id: i32, method: &str) -> Message {
+        Message::Request(Request::new(id.into(), method.to_owned(), json!({"capabilities": {}})))
+    }
+
+    fn note(method: &str) -> Message {
+        Message::Notification(Notification::new(method.to_owned(), json!({})))
+    }
+
+    /// What the server answers to these messages, and how it ends.
+    fn conversation(messages: Vec<Message>) -> (Vec<Response>, Ended) {
+        let (server, editor) = Connection::memory();
+        messages.into_iter().for_each(|message| editor.sender.send(message).expect("sent"));
+        let Connection { sender, receiver } = editor;
+        drop(sender);
+        let ended = serve(&server).expect("a conversation");
+        drop(server);
+        let answers = receiver.into_iter().filter_map(|message| match message {
+            Message::Response(response) => Some(response),
+            _ => None,
+        });
+        (answers.collect(), ended)
+    }
+
+    #[test]
+    fn a_request_after_shutdown_is_refused_and_exit_ends_properly() {
+        let begin = vec![request(1, "initialize"), note("initialized"), request(2, "shutdown")];
+        let late = vec![request(3, "textDocument/hover"), request(4, "shutdown"), note("exit")];
+        let (answers, ended) = conversation(begin.into_iter().chain(late).collect());
+        let codes: Vec<Option<i32>> = answers.iter().map(|a| a.error.as_ref().map(|e| e.code)).collect();
+        let invalid = Some(ErrorCode::InvalidRequest as i32);
+        assert_eq!((codes, ended), (vec![None, None, invalid, invalid], Ended::Properly));
+    }
+
+    #[test]
+    fn only_exit_after_shutdown_ends_properly() {
+        let begin = || vec![request(1, "initialize"), note("initialized")];
+        let then = |more: Vec<Message>| conversation(begin().into_iter().chain(more).collect()).1;
+        assert_eq!(then(vec![note("exit")]), Ended::Abruptly);
+        assert_eq!(then(vec![request(2, "shutdown")]), Ended::Abruptly);
+        assert_eq!(then(vec![request(2, "shutdown"), note("exit")]), Ended::Properly);
+        let (answers, _) = conversation(vec![request(1, "initialize"), request(2, "initialize")]);
+        assert!(answers[1].error.is_some(), "a second `initialize`");
+    }
 }
