@@ -314,11 +314,12 @@ impl Emitter<'_> {
             self.w.line("return CARRICK_BAD_ARG;");
             return self.w.end();
         }
+        self.w.line(format!("if (call >= {}u || request->token == 0)", calls.len()));
+        self.w.line("    return CARRICK_BAD_ARG;");
+        self.no_data_for_nothing();
         let no_room = format!("core->waiting_count == {MOST_WAITING}");
         let full = if self.events_wait() { Some(no_room) } else { self.queue_full() };
         self.begin_input(full, false);
-        self.w.line(format!("if (call >= {}u || request->token == 0)", calls.len()));
-        self.w.line("    return CARRICK_BAD_ARG;");
         self.w.line("if (core->completions.open == core->completions.capacity)\n    return CARRICK_AGAIN;");
         self.w.line("core->now = carrick_max64(core->now, now);");
         self.w.line("core->completions.open++;");
@@ -332,6 +333,23 @@ impl Emitter<'_> {
         self.w.close_switch();
         self.memory_keep();
         self.w.end_with("return 0;");
+    }
+
+    /// Refuses memory for calls whose events have no `addr_t`: nobody would ever know of it.
+    fn no_data_for_nothing(&mut self) {
+        let calls = self.p.interface.as_ref().map_or(&[][..], |i| &i.calls);
+        let takes = |call: &ir::InterfaceCall| {
+            self.p.events[call.event.index()].fields.iter().any(|field| field.ty == Ty::Addr)
+        };
+        let without = calls.iter().enumerate().filter(|(_, call)| !takes(call));
+        let without: Vec<String> = without.map(|(number, _)| format!("call == {number}u")).collect();
+        match without.len() {
+            0 => return,
+            n if n == calls.len() => self.w.line("if (request->data.ptr)"),
+            1 => self.w.line(format!("if (request->data.ptr && {})", without[0])),
+            _ => self.w.line(format!("if (request->data.ptr && ({}))", without.join(" || "))),
+        }
+        self.w.line("    return CARRICK_BAD_ARG;");
     }
 
     /// Fills in the event of a request, of which everything is zero; its members stand behind `e`.

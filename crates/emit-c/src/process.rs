@@ -85,9 +85,11 @@ impl Dialect for Process {
     }
 
     fn request_data(&self, e: &mut Emitter<'_>, place: &str) {
+        e.w.open("if (request->data.ptr) {");
         e.w.line(format!("{place} = request->data;"));
         e.w.line(format!("{place}.token = request->token;"));
         e.memory_take(place);
+        e.w.close("}");
     }
 
     fn parsed(&self) -> [&'static str; 2] {

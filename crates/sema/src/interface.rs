@@ -13,7 +13,7 @@ use crate::{Checker, codes};
 type Shape = &'static [(&'static str, &'static [&'static str])];
 
 /// The shapes whose calls are known; the `addr_t` of a field called `data` or `buf` is that of the application.
-const SHAPES: [(&str, Shape); 5] = [
+const SHAPES: [(&str, Shape); 6] = [
     (
         "stream",
         &[
@@ -39,6 +39,15 @@ const SHAPES: [(&str, Shape); 5] = [
             ("recv", &["buf", "len"]),
             ("shutdown", &[]),
             ("reset", &[]),
+            ("close", &[]),
+        ],
+    ),
+    (
+        "message",
+        &[
+            ("open", &["local_ip", "local_port", "remote_ip", "remote_port"]),
+            ("send", &["data", "len"]),
+            ("recv", &["buf", "len"]),
             ("close", &[]),
         ],
     ),
@@ -171,6 +180,7 @@ impl Checker<'_> {
     fn check_shape(&mut self, interface: &Ident, call: &InterfaceCall, event: &ir::EventDef) {
         let Some((shape, calls)) = SHAPES.iter().find(|(name, _)| *name == interface.name) else { return };
         let Some((_, wanted)) = calls.iter().find(|(n, _)| *n == call.name.name) else { return };
+        self.memory_is_an_address(call, event, wanted);
         let missing: Vec<&str> =
             wanted.iter().copied().filter(|w| !event.fields.iter().any(|f| f.name == **w)).collect();
         if !missing.is_empty() {
@@ -193,6 +203,26 @@ impl Checker<'_> {
                 .mend("add the fields to the event, or give the interface another name"),
             );
         }
+    }
+
+    /// What an application gives as memory is an `addr_t` of the event.
+    fn memory_is_an_address(&mut self, call: &InterfaceCall, event: &ir::EventDef, wanted: &[&str]) {
+        let memory = wanted.iter().find(|name| ["data", "buf"].contains(name));
+        let field = memory.and_then(|name| event.fields.iter().find(|f| f.name == **name));
+        let Some(field) = field.filter(|field| field.ty != Ty::Addr) else { return };
+        let ty = self.name(&field.ty);
+        self.report(
+            Diagnostic::error(
+                codes::INTERFACE_SHAPE,
+                format!(
+                    "applications give memory as `{}` of `{}`: it is a `{ty}`",
+                    field.name, call.name.name
+                ),
+                call.event.span,
+                "not an `addr_t`",
+            )
+            .mend(format!("declare it as `addr_t {};`", field.name)),
+        );
     }
 
     fn call_target(&mut self, call: &InterfaceCall, event: ir::EventId) -> Option<ir::CallTarget> {

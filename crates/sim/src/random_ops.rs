@@ -8,6 +8,9 @@ use crate::edges::Edges;
 use crate::ip;
 use crate::random_source::RandomSource;
 
+/// One request in so many brings memory where the program takes none, or none where it takes some.
+const ODD_MEMORY_ONE_IN: u64 = 24;
+
 /// What a request of some call brings.
 pub struct Drawn {
     /// for each field of the event but its `addr_t`; two for an IPv6 address
@@ -59,6 +62,16 @@ impl RandomSource {
         }
     }
 
+    /// Memory that the call does not take, or none for one that does.
+    fn odd_memory(&mut self, takes: bool, most: u64, edges: &Edges, drawn: &mut Drawn) {
+        let sends = self.one_in(2);
+        (drawn.octets, drawn.room) = match (takes, sends) {
+            (true, _) => (None, None),
+            (false, true) => (Some(vec![0; self.length(most, edges) as usize]), None),
+            (false, false) => (None, Some(self.length(most, edges))),
+        };
+    }
+
     /// A call at one of two ends, that sends or wants at most so many bytes.
     pub fn request(
         &mut self,
@@ -69,6 +82,7 @@ impl RandomSource {
         most: u64,
     ) -> Drawn {
         let mut drawn = Drawn { args: Vec::new(), octets: None, room: None };
+        let takes_memory = program.events[call.event.index()].fields.iter().any(|field| field.ty == Ty::Addr);
         for field in &program.events[call.event.index()].fields {
             match (&field.ty, field.name.as_str()) {
                 (Ty::Addr, "data") => {
@@ -82,6 +96,9 @@ impl RandomSource {
                 }
                 _ => {}
             }
+        }
+        if self.one_in(ODD_MEMORY_ONE_IN) {
+            self.odd_memory(takes_memory, most, edges, &mut drawn);
         }
         drawn
     }

@@ -38,7 +38,8 @@ enum carrick_status {
 enum carrick_error {
     CARRICK_AGAIN = -1,   /* nothing happened: drain tx (or completions), then call again */
     CARRICK_DROPPED = -2, /* rx: the packet was refused; a counter says why */
-    CARRICK_BAD_ARG = -3, /* call: no such call, or token 0; init: configuration outside its range */
+    CARRICK_BAD_ARG = -3, /* call: no such call, token 0, or data for a call without an addr_t; init: configuration
+                             outside its range */
 };
 
 /* addr_t: where a contiguous region starts, how long it is, and the request that it belongs to. */

@@ -26,6 +26,8 @@ const MOST: u64 = 5000;
 /// The same of some requests, which fill units of data at once.
 const MANY: u64 = 40_000;
 const MANY_ONE_IN: u64 = 16;
+/// One call in so many has no token.
+const NO_TOKEN_ONE_IN: u64 = 64;
 /// Small, so that most messages are several packets; over IPv6 the least that there is.
 const MTU: u32 = 600;
 const MTU_V6: u32 = 1280;
@@ -267,7 +269,8 @@ impl World<'_> {
         let most = if self.random.one_in(MANY_ONE_IN) { MANY } else { MOST };
         let drawn = self.random.request(self.program, &self.edges, &calls[number], end, most);
         self.token += 1;
-        let (handle, token, now) = (self.handle(end), self.token, self.now);
+        let token = if self.random.one_in(NO_TOKEN_ONE_IN) { 0 } else { self.token };
+        let (handle, now) = (self.handle(end), self.now);
         self.ends[end].calls.insert(token, number);
         self.ends[end].both("call", |core| {
             let request = Request { handle, token, args: &drawn.args, data: drawn.data() };
