@@ -275,6 +275,11 @@ impl Machine {
             self.count(NO_UNIT);
             return;
         };
+        let unit = self.instances[ctx].peek(slot);
+        let exists = if op == Opcode::NewTxOrderedData { unit.tx.exists } else { unit.rx.exists };
+        if exists {
+            return self.count(UNIT_EXISTS);
+        }
         let instances = &mut self.instances[ctx];
         match op {
             Opcode::NewTxOrderedData => {
@@ -282,7 +287,6 @@ impl Machine {
                 instances.slot(slot).tx.start(size, capacity);
             }
             _ => {
-                instances.end_rx(slot);
                 let (capacity, ranges) = (instances.rx_capacity, instances.rx_ranges);
                 instances.slot(slot).rx.start(size, capacity, ranges);
             }

@@ -2,7 +2,7 @@
 //! The counters of every core, by number; see docs/reference/execution.md.
 
 /// Names in the order of their numbers (a `DROP` trace record carries the number).
-pub const COUNTERS: [&str; 32] = [
+pub const COUNTERS: [&str; 33] = [
     "ip_short",
     "ip_version",
     "ip_length",
@@ -34,6 +34,8 @@ pub const COUNTERS: [&str; 32] = [
     // packets that could not be kept, and what was said of a packet that had gone its way already
     "store_full",
     "packet_gone",
+    // a unit was created that existed
+    "unit_exists",
     // not refusals: packets that entered the parser, packets made, events whose chain ran
     "rx_packets",
     "tx_packets",
@@ -47,7 +49,7 @@ pub const COUNTERS: [&str; 32] = [
 ];
 
 /// How many of [`COUNTERS`], from the first, count something that was refused, lost or broken.
-pub const REFUSALS: usize = 26;
+pub const REFUSALS: usize = 27;
 
 /// The number of the counter with this name, which must be one of [`COUNTERS`].
 pub fn counter(name: &str) -> usize {

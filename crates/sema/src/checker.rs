@@ -35,6 +35,8 @@ pub struct Checker<'a> {
     pub usage: Usage,
     /// where the program writes the tokens that it completes
     pub notified: Vec<Span>,
+    /// and where it creates data units
+    pub units_made: Vec<Span>,
     /// the words of what a choice of features has left out
     pub left_out: OnceCell<FxHashSet<&'a str>>,
     pub diagnostics: Diagnostics,
@@ -58,6 +60,7 @@ impl<'a> Checker<'a> {
             queue_uses: Vec::new(),
             usage: Usage::default(),
             notified: Vec::new(),
+            units_made: Vec::new(),
             left_out: OnceCell::new(),
             diagnostics: Diagnostics::default(),
             advice: Vec::new(),

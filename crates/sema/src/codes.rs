@@ -283,4 +283,5 @@ code_table! {
     ARRAY_VALUES = 495, "a constant array with another number of values", "0495";
     OPTION_ELEMENTS = 496, "an option with a list that it cannot have", "0496";
     COPY_OF_REFERENCE = 497, "a copy of what is passed by reference", "0497";
+    UNIT_TWICE = 498, "a data unit that is created twice", "0498";
 }

@@ -6,6 +6,7 @@ mod data;
 mod facts;
 mod flow;
 mod tokens;
+mod units;
 
 use carrick_syntax::Span;
 use carrick_syntax::diag::Diagnostic;
@@ -18,6 +19,7 @@ impl Checker<'_> {
         if self.has_errors() {
             return;
         }
+        self.check_units();
         let advice = std::mem::take(&mut self.advice);
         self.diagnostics.extend(advice);
         let facts = Facts::of(&self.program);

@@ -149,6 +149,7 @@ impl Body<'_, '_> {
             );
         }
         let size = size?;
+        self.cx.units_made.push(span);
         Some(if op == Opcode::NewTxOrderedData {
             Instr::NewTxOrderedData { ctx, size }
         } else {
