@@ -24,6 +24,7 @@ mod ev_sched;
 mod fallback;
 mod frames;
 mod graph;
+mod habits;
 mod headers;
 mod interface;
 mod layout;

@@ -8,7 +8,7 @@ use carrick_syntax::suggest::nearest;
 
 use crate::body::instr::is_instruction;
 use crate::env::Def;
-use crate::{Checker, codes};
+use crate::{Checker, codes, habits};
 
 /// Names that have a meaning before any declaration, beside instructions and statuses.
 const BUILT_IN: &[&str] = &[
@@ -82,6 +82,19 @@ pub(crate) const ID: usize = 4;
 
 fn is_built_in(name: &str) -> bool {
     BUILT_IN.contains(&name) || is_instruction(name) || ir::STATUS_NAMES.contains(&name)
+}
+
+/// Most fields that a message lists.
+const FIELDS_LISTED: usize = 16;
+
+/// Which fields there are instead.
+fn fields_there(fields: &[&str]) -> String {
+    let listed = fields[..fields.len().min(FIELDS_LISTED)].join("`, `");
+    match fields.len() {
+        0 => "it has no fields".to_owned(),
+        n if n > FIELDS_LISTED => format!("the fields are `{listed}` and {} more", n - FIELDS_LISTED),
+        _ => format!("the fields are `{listed}`"),
+    }
 }
 
 impl Checker<'_> {
@@ -180,12 +193,22 @@ impl Checker<'_> {
     pub(crate) fn unknown(&mut self, code: u16, what: &str, name: &Ident, candidates: &[&str]) {
         let mut diagnostic =
             Diagnostic::error(code, format!("there is no {what} `{}`", name.name), name.span, "not declared");
-        diagnostic = match nearest(&name.name, candidates.iter().copied()) {
-            Some(near) => diagnostic.fix(format!("did you mean `{near}`?"), name.span, near),
-            None if crate::unknown::is_fixed(code) => {
+        let meant = match code {
+            codes::UNKNOWN_TYPE => habits::of_type(&name.name),
+            codes::UNKNOWN_FUNCTION => habits::of_function(&name.name),
+            _ => None,
+        };
+        diagnostic = match (meant, nearest(&name.name, candidates.iter().copied())) {
+            (Some("int32"), _) => {
+                diagnostic.fix("write `int32`, or `uint32` for what is never negative", name.span, "int32")
+            }
+            (Some(meant), _) => diagnostic.fix(format!("write `{meant}`"), name.span, meant),
+            (None, Some(near)) => diagnostic.fix(format!("did you mean `{near}`?"), name.span, near),
+            (None, None) if crate::unknown::is_fixed(code) => {
                 diagnostic.mend(format!("use one of `{}`", candidates.join("`, `")))
             }
-            None => diagnostic.mend("declare it, or use a name that is declared"),
+            (None, None) if code == codes::UNKNOWN_FIELD => diagnostic.mend(fields_there(candidates)),
+            (None, None) => diagnostic.mend("declare it, or use a name that is declared"),
         };
         self.report(diagnostic);
     }

@@ -32,7 +32,7 @@ pub(crate) fn is_fixed(code: u16) -> bool {
     )
 }
 
-fn kind(def: Def) -> &'static str {
+pub(crate) fn kind(def: Def) -> &'static str {
     match def {
         Def::Const(_) => "a constant",
         Def::ConstArray(_) => "a constant array",

@@ -256,18 +256,32 @@ impl Lexer<'_> {
             self.push(TokenKind::Path, start);
             return;
         }
-        self.lexed.diagnostics.push(
-            Diagnostic::error(
-                codes::STRING,
-                "there are no strings or character literals",
-                span(start, self.at),
-                "a string",
-            )
-            .note("packets carry numbers, and applications their own data; only `import` takes text, a path that ends on its line")
-            .mend("use a number, or a name declared with `const` or `enum`"),
+        let found = Diagnostic::error(
+            codes::STRING,
+            "there are no strings or character literals",
+            span(start, self.at),
+            "a string",
         );
+        self.lexed.diagnostics.push(if self.in_print() {
+            found
+                .note("a program prints nothing: it runs in kernels and circuits too")
+                .mend("claim what must hold with `assert(...)`, or watch values with `carrick trace FILE --on EVENT`")
+        } else {
+            found
+                .note("packets carry numbers, and applications their own data; only `import` takes text, a path that ends on its line")
+                .mend("use a number, or a name declared with `const` or `enum`")
+        });
         // A value stands here, so that the parser has nothing to add.
         self.push(TokenKind::Int(0), start);
+    }
+
+    /// Whether what is read now is the first argument of something that prints.
+    fn in_print(&self) -> bool {
+        let mut last = self.lexed.tokens.iter().rev().filter(|t| !t.kind.is_comment());
+        let text = |t: &Token| &self.text[t.span.start as usize..t.span.end as usize];
+        let opens = last.next().is_some_and(|t| text(t) == "(");
+        let prints = ["printf", "print", "println", "puts", "printk", "pr_info", "log", "debug", "trace"];
+        opens && last.next().is_some_and(|t| prints.contains(&text(t)))
     }
 
     /// Whether the word `import` stands before what is read now.

@@ -244,6 +244,15 @@ impl Body<'_, '_> {
             return Some(local);
         }
         let wanted = self.name(ty);
+        if let ast::ExprKind::Name(name) = &arg.kind
+            && self.find(name).is_none()
+            && self.cx.env.get(name).is_none()
+        {
+            let message = format!("there is no `{name}` here");
+            let label = format!("expected the `{wanted}` of this chain");
+            let mend = format!("add it to the processor's parameters: `{wanted} {name}`");
+            return self.report(Diagnostic::error(codes::UNKNOWN_NAME, message, arg.span, label).mend(mend));
+        }
         self.report(
             Diagnostic::error(
                 codes::BY_REFERENCE,

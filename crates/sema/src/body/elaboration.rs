@@ -197,6 +197,7 @@ impl<'c, 'a> Body<'c, 'a> {
 
     /// A value of a type that does not become another one by itself.
     pub(super) fn mismatch<T>(&mut self, found: &str, wanted: &Ty, span: Span) -> Option<T> {
+        let converted = wanted.is_scalar() && !matches!(wanted, Ty::Token | Ty::Handle);
         let wanted = self.name(wanted);
         // Over IPv4 the type has another name.
         let mend = match [found, &wanted].iter().any(|name| name.trim_matches('`') == ir::ADDRESS) {
@@ -204,7 +205,8 @@ impl<'c, 'a> Body<'c, 'a> {
                 "declare variables for addresses as `ip_t`; `0` is the only address that a program can write"
                     .to_owned()
             }
-            false => format!("convert it, if that is intended: `{wanted}(...)`"),
+            false if converted => format!("convert it, if that is intended: `{wanted}(...)`"),
+            false => format!("use a value of type `{wanted}`"),
         };
         self.report(
             Diagnostic::error(

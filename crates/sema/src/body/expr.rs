@@ -455,6 +455,8 @@ impl Body<'_, '_> {
                     x.ty.clone()
                 }
             }
+            // A branch is wrong where it is not what the whole is used for, not where it differs from the other.
+            (Val::Typed(x), _, Some(ty)) | (_, Val::Typed(x), Some(ty)) if !converts(&x.ty, ty) => ty.clone(),
             (Val::Typed(x), _, _) | (_, Val::Typed(x), _) => x.ty.clone(),
             (_, _, Some(ty)) => ty.clone(),
             (Val::None, ..) | (_, Val::None, _) => return self.none_without_type(span),

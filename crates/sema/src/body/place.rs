@@ -158,13 +158,16 @@ impl Body<'_, '_> {
         if self.cx.env.get(name).is_some() {
             if let Some(Def::Const(_)) = self.cx.env.get(name) {
                 self.cx.usage.mark(name);
-                return None; // a constant that is wrong itself
+                if self.cx.has_errors() {
+                    return None; // a constant that may be wrong itself
+                }
             }
-            return self.not_a_value(
-                span,
-                &format!("`{name}`"),
-                "name a variable, a constant or a parameter",
-            );
+            return self.declared_otherwise(name, span);
+        }
+        if let Some(meant) = crate::habits::of_value(name) {
+            let there_is_not = format!("there is no `{name}` here");
+            let unknown = Diagnostic::error(codes::UNKNOWN_NAME, there_is_not, span, "not declared");
+            return self.report(unknown.fix(format!("write `{meant}`"), span, meant));
         }
         let locals = self.names.iter().flat_map(|scope| scope.keys().map(String::as_str));
         let candidates: Vec<&str> =
@@ -181,6 +184,19 @@ impl Body<'_, '_> {
             None => diagnostic.mend("declare it, or use a name that is declared"),
         };
         self.report(diagnostic)
+    }
+
+    /// A name that stands for no variable, where one is wanted.
+    fn declared_otherwise<T>(&mut self, name: &str, span: Span) -> Option<T> {
+        let Some(def) = self.cx.env.get(name) else { return None };
+        let kind = crate::unknown::kind(def);
+        let constant = matches!(def, Def::Const(_) | Def::Param(_));
+        let (wanted, mend) = match constant {
+            true => ("not a variable", "name a variable, or a field of one"),
+            false => ("not a value", "name a variable, a constant or a parameter"),
+        };
+        let message = format!("`{name}` is {kind}, {wanted}");
+        self.report(Diagnostic::error(codes::NOT_A_VALUE, message, span, wanted).mend(mend))
     }
 
     pub(super) fn unknown_field<'n, T>(

@@ -330,6 +330,17 @@ impl Body<'_, '_> {
             return Some(());
         }
         let own = self.own_unit(&args[0]);
+        if own.is_none() && args[1..3].iter().any(|arg| self.own_unit(arg).is_some()) {
+            return self.report(
+                Diagnostic::error(
+                    codes::PAYLOAD,
+                    "the arguments of `data` are in another order",
+                    args[0].span,
+                    "expected the id of the data's context",
+                )
+                .mend("write `data(c.id, offset, len)`, or `data(addr, len)` for memory of a request"),
+            );
+        }
         let mut typed = vec![(&args[1], Some(Ty::U64)), (&args[2], Some(Ty::Bytes))];
         typed.extend(args.get(3).map(|e| (e, Some(Ty::Bytes))));
         if own.is_none() {

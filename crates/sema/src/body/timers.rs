@@ -69,6 +69,14 @@ impl Body<'_, '_> {
     }
 
     fn timer_named(&mut self, e: &ast::Expr) -> Option<Named> {
+        if let ast::ExprKind::Name(name) = &e.kind
+            && self.find(name).is_none()
+            && let Some(def) = self.cx.env.get(name)
+        {
+            let message = format!("`{name}` is {}, not a timer", crate::unknown::kind(def));
+            let mend = "begin with the timer: `timer_start(c.a_timer, a_duration)`";
+            return self.wrong_argument(codes::NOT_A_TIMER, &message, e.span, mend);
+        }
         let Node::Timer(ctx, timer, which) = self.node(e)? else {
             let mend = "name a timer of the context: `c.a_timer`, or `c.timers[i]` of several";
             return self.wrong_argument(codes::NOT_A_TIMER, "this is not a timer", e.span, mend);

@@ -121,13 +121,25 @@ impl Parser<'_> {
         }
     }
 
-    /// A word that begins a declaration, at the very beginning of a line: inside braces, a sign that one is not closed.
+    /// A declaration at the very beginning of a line, behind its documentation: inside braces, a sign that one is not closed.
     pub(super) fn declaration_at_margin(&self) -> bool {
-        let start = self.span().start as usize;
-        self.is_ident_at(0)
-            && (start == 0 || self.text.as_bytes()[start - 1] == b'\n')
-            && KEYWORDS.contains(&self.text_of(self.span()))
-            && (self.is_ident_at(1) || self.ahead(1).kind == TokenKind::Path || self.is_word("deploy"))
+        let at = self.docs_ahead();
+        let span = self.ahead(at).span;
+        let start = span.start as usize;
+        if !self.is_ident_at(at) || start > 0 && self.text.as_bytes()[start - 1] != b'\n' {
+            return false;
+        }
+        let path = self.ahead(at + 1).kind == TokenKind::Path;
+        let keyword = KEYWORDS.contains(&self.text_of(span))
+            && (self.is_ident_at(at + 1) || path || self.is_word_at(at, "deploy"));
+        keyword || self.function_at(at)
+    }
+
+    /// `T f(P p` or `T f() {`: no variable is made from these.
+    fn function_at(&self, at: usize) -> bool {
+        let named = self.is_ident_at(at) && self.is_ident_at(at + 1) && self.is_at(at + 2, "(");
+        let takes = self.is_ident_at(at + 3) && self.is_ident_at(at + 4);
+        named && (takes || self.is_at(at + 3, ")") && self.is_at(at + 4, "{"))
     }
 
     fn begins_line(&self) -> bool {

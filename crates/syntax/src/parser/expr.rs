@@ -41,6 +41,7 @@ fn binary_operator(punct: &str) -> Option<(BinOp, u8)> {
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
         let expr = self.expr_no_assignment()?;
+        self.step_in_expression(&expr);
         if !self.is("=") {
             return Ok(expr);
         }
@@ -58,6 +59,22 @@ impl Parser<'_> {
         let right = self.nested(Self::expr)?;
         let span = expr.span.to(right.span);
         Ok(Expr { kind: ExprKind::Binary(BinOp::Eq, Box::new(expr), Box::new(right)), span })
+    }
+
+    /// `a = b++;`
+    fn step_in_expression(&mut self, changed: &Expr) {
+        let Some(step) = ["++", "--"].into_iter().find(|step| self.is(step)) else { return };
+        let here = self.advance().span;
+        let text = self.text_of(changed.span).to_owned();
+        self.report(
+            Diagnostic::error(
+                codes::ASSIGNMENT_IN_EXPRESSION,
+                format!("`{step}` is a statement, not a value"),
+                here,
+                "changes the variable",
+            )
+            .mend(format!("write `{text}{step};` as a statement of its own, before or after this one")),
+        );
     }
 
     /// An expression, or a record, where a value of a known type is wanted.
