@@ -82,6 +82,19 @@ fn epochs(samples: &[Sample]) -> Vec<(f64, &[Sample])> {
 }
 
 /// RFC 9438 §4.2, §4.6, §4.7. The round trip is long, so that the cubic function and not Reno's is in force, and losses are rare.
+/// `htcp.mtp` imports the program and adds an option to its feature; nothing of the program is changed.
+#[test]
+fn a_congestion_control_comes_from_a_file_of_its_own() {
+    let program = ["tests/tests/htcp.mtp", "--with", "htcp,rtt_samples", "--format", "json"];
+    let link = ["--loss", "0.5%", "--delay", "10ms", "--rate", "50Mbps", "--bytes", "1MB", "--seed", "7"];
+    let report = done(&root(), &[&["sim"], &program[..], &link].concat());
+    let report: Value = serde_json::from_str(&report).expect("an object");
+    assert_eq!(report["server"][0]["received_bytes"], 1_000_000, "{report}");
+    let sampling = ["--sample", "lost_once", "--every", "100ms", "--host", "client"];
+    let said = done(&root(), &[&["trace"], &program[..], &link, &sampling].concat());
+    assert!(said.contains("\"lost_once\":true"), "no loss was noticed");
+}
+
 #[test]
 fn cubic_follows_its_function_after_a_loss() {
     let link = [

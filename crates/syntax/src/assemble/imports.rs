@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `import "file.mtp";`
 
+use super::added_options::{self, Edges};
 use super::codes;
 use crate::ast::{File, Ident};
 use crate::diag::{Diagnostic, Severity};
@@ -32,6 +33,7 @@ pub(super) fn follow(
         diagnostics: Diagnostics::default(),
         read,
         open: Vec::new(),
+        edges: Edges::new(),
     };
     follower.open(0, None);
     follower.imports();
@@ -40,7 +42,8 @@ pub(super) fn follow(
         follower.open(file, None);
         follower.imports();
     }
-    let Follower { tree, sources, diagnostics, .. } = follower;
+    let Follower { mut tree, sources, mut diagnostics, edges, .. } = follower;
+    diagnostics.extend(added_options::add(&mut tree, &sources, &edges));
     Assembled { tree, sources, diagnostics: diagnostics.into_vec() }
 }
 
@@ -63,6 +66,8 @@ struct Follower<'a> {
     read: &'a mut dyn FnMut(&str) -> Result<String, String>,
     /// each imported by the one before it; a list of its own, as a chain of files may be longer than the stack is deep
     open: Vec<Open>,
+    /// which file imports which
+    edges: Edges,
 }
 
 impl Follower<'_> {
@@ -100,6 +105,7 @@ impl Follower<'_> {
     fn import(&mut self, from: usize, path: &Ident) {
         let name = resolve(self.sources.name(from), &path.name);
         if let Some(file) = self.sources.find(&name) {
+            self.edges.push((from, file));
             if let Some(first) = self.open.iter().position(|open| open.file == file) {
                 self.cycle(first, path);
             }
@@ -109,6 +115,7 @@ impl Follower<'_> {
             Ok(text) if self.sources.text().len() + text.len() >= TEXT_MAX => self.too_long(path.span),
             Ok(text) => {
                 let file = self.sources.add(name, &text);
+                self.edges.push((from, file));
                 self.open(file, Some(path));
             }
             Err(why) => self.diagnostics.push(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From files to one tree: what stands below knows nothing of imports, or of features that are not chosen.
 
+mod added_options;
 pub mod codes;
 pub mod features;
 mod imports;

@@ -187,7 +187,12 @@ pub(super) fn check_declarations(
     for feature in blocks {
         if let Some(option) = &feature.of_option {
             let used = FeatureUse { feature: feature.name.clone(), option: Some(option.clone()) };
-            find(declared, &used, diagnostics);
+            if find(declared, &used, diagnostics).is_none()
+                && let Some(found) = diagnostics.pop_if(|found| found.code == codes::FEATURE_OPTION)
+            {
+                let note = "only a file that imports the file of the feature adds an option to it";
+                diagnostics.push(found.note(note));
+            }
         }
         for (at, option) in feature.options.iter().enumerate() {
             twins(feature.options[..at].iter(), option, "option", diagnostics);
@@ -216,6 +221,13 @@ fn twins<'a>(
     to: &mut Vec<Diagnostic>,
 ) {
     if let Some(first) = before.find(|n| n.name == name.name) {
+        let mend = match what {
+            "feature" => format!(
+                "give one of them another name; an option is added by `feature {} = an_option {{ }}`",
+                name.name
+            ),
+            _ => "give one of them another name, or make one of the two".to_owned(),
+        };
         to.push(
             Diagnostic::error(
                 codes::FEATURE_TWICE,
@@ -224,7 +236,7 @@ fn twins<'a>(
                 "again here",
             )
             .cause(first.span, "declared first here")
-            .mend("give one of them another name, or make one of the two"),
+            .mend(mend),
         );
     }
 }
@@ -243,7 +255,11 @@ pub(super) fn find<'a>(
             None => found.mend(format!("use one of {}", known.join(", "))),
         }
     };
-    let Some(feature) = declared.iter().find(|f| f.name.name == used.feature.name) else {
+    let has =
+        |f: &&&Feature| used.option.as_ref().is_none_or(|o| f.options.iter().any(|own| own.name == o.name));
+    let named = || declared.iter().filter(|f| f.name.name == used.feature.name);
+    // Of a feature that is declared twice, either may have the option: the second declaration is reported.
+    let Some(feature) = named().find(has).or_else(|| named().next()) else {
         let known = declared.iter().map(|f| f.name.name.as_str()).collect();
         let what = "there is no feature".to_owned();
         diagnostics.push(unknown(codes::FEATURE_UNKNOWN, what, &used.feature, known));
