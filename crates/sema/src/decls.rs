@@ -121,6 +121,21 @@ impl Checker<'_> {
         }
     }
 
+    /// A list or an array of an event: it is copied with a struct.
+    fn behind_a_struct(&mut self, code: u16, field: &Field, span: Span, what: &str) {
+        let name = &field.name.name;
+        let declared = self.written(field.span);
+        let declared = declared.trim_end_matches(';');
+        let message = format!("an event cannot have {what} as a field");
+        let mend =
+            format!("put it into a struct: `struct several {{ {declared}; }}`, and here `several {name};`");
+        self.report(
+            Diagnostic::error(code, message, span, "not possible here")
+                .note("a field of an event may be a struct that contains arrays and lists")
+                .mend(mend),
+        );
+    }
+
     fn field_type(&mut self, field: &Field, of: &str) -> Option<Ty> {
         let element = self.resolve(&field.ty)?;
         let allowed = match &element {
@@ -132,6 +147,10 @@ impl Checker<'_> {
             Ty::Struct(_) | Ty::Id(_) | Ty::Addr => true,
             other => other.is_scalar(),
         };
+        if of == "event" && matches!(element, Ty::List(..)) {
+            self.behind_a_struct(codes::FIELD_TYPE, field, field.ty.span, "a list");
+            return None;
+        }
         if !allowed {
             let name = self.name(&element);
             self.report(
@@ -147,7 +166,11 @@ impl Checker<'_> {
             return None;
         }
         match &field.array {
-            Some(length) if matches!(element, Ty::List(..) | Ty::Wnd { .. }) || of == "event" => {
+            Some(length) if of == "event" => {
+                self.behind_a_struct(codes::FIELD_ARRAY, field, length.span, "an array");
+                None
+            }
+            Some(length) if matches!(element, Ty::List(..) | Ty::Wnd { .. }) => {
                 self.report(
                     Diagnostic::error(
                         codes::FIELD_ARRAY,
@@ -155,7 +178,7 @@ impl Checker<'_> {
                         length.span,
                         "here",
                     )
-                    .mend("put it into a struct, or use a list"),
+                    .mend("put it into a struct, and declare an array of that"),
                 );
                 None
             }

@@ -203,6 +203,7 @@ impl Checker<'_> {
             );
         }
         self.same_heads(members.as_deref().unwrap_or_default(), align, name);
+        self.padding_is_an_option(members.as_deref().unwrap_or_default(), (align, pad), name);
         let zero = ir::Expr { kind: ir::ExprKind::Lit(0), ty: Ty::Bytes, loc: ir::Loc::default() };
         ir::OptListDef {
             name: name.name.clone(),
@@ -212,6 +213,36 @@ impl Checker<'_> {
             align: align.clamp(1, 8) as u32,
             pad: pad as u8,
         }
+    }
+
+    /// A receiver reads the bytes in front of an aligned option as options: of the padding's kind, there must be one of a single
+    /// byte.
+    fn padding_is_an_option(&mut self, members: &[ir::OptId], (align, pad): (u64, u64), name: &Ident) {
+        let opts = || members.iter().map(|m| &self.program.opts[m.index()]);
+        let uneven = |opt: &ir::OptDef| {
+            let element = opt.list.as_ref().map_or(0, |list| u64::from(list.octets(&self.program)));
+            opt.len > 1 && (!u64::from(opt.len).is_multiple_of(align) || !element.is_multiple_of(align))
+        };
+        let is_padding = |opt: &ir::OptDef| opt.len == 1 && opt.list.is_none() && u64::from(opt.kind) == pad;
+        let wide = opts().any(|opt| opt.wide.is_some());
+        if wide || pad > 0 && opts().any(is_padding) || !opts().any(uneven) {
+            return;
+        }
+        let (message, mend) = match pad {
+            0 => (
+                "padding of kind 0 ends the list in front of an option".to_owned(),
+                "pad with another kind, of which the list has an option of one byte".to_owned(),
+            ),
+            _ => (
+                format!("the list has no option of one byte with kind {pad}, which is its padding"),
+                format!("declare `opt_t pad_opt {{ uint8 kind = {pad}; }}`, and name it in the option union"),
+            ),
+        };
+        self.report(
+            Diagnostic::error(codes::OPTION_LIST, message, name.span, "no receiver can read this list")
+                .note(format!("options are aligned to {align} bytes by padding in front of them, which a receiver reads as options"))
+                .mend(mend),
+        );
     }
 
     fn field_constant(&mut self, field: &Field, ty: &Ty) -> Option<u64> {
