@@ -200,7 +200,7 @@ impl Checker<'_> {
     fn window(&mut self, span: Span, size: Option<&Expr>, runs: Option<&Expr>) -> Option<Ty> {
         let impossible = |label: &str| {
             Diagnostic::error(codes::WINDOW_SIZE, "this sliding window has an impossible size", span, label.to_owned())
-                .note("a window has 1 to 2^31 numbers and 1 to 64 ranges; without a number of ranges, at most 65536 numbers")
+                .note("a window has 1 to 2^31 numbers and 1 to 256 ranges; without a number of ranges, at most 65536 numbers")
                 .mend("write `sliding_wnd(N)`, or `sliding_wnd(N, R)` for many numbers in few ranges")
         };
         let Some(size) = size else {
@@ -214,7 +214,7 @@ impl Checker<'_> {
         };
         let possible = match runs {
             None => (1..=LENGTH_MAX).contains(&size),
-            Some(runs) => (1..=1 << 31).contains(&size) && (1..=64).contains(&runs),
+            Some(runs) => (1..=1 << 31).contains(&size) && (1..=256).contains(&runs),
         };
         if !possible {
             self.report(impossible("here"));
