@@ -249,3 +249,44 @@ fn the_first_difference_is_shown() {
     let nothing = root().join("README.md").display().to_string();
     assert_eq!(run(dir, &["repro", &nothing]).status.code(), Some(2));
 }
+
+/// An artefact that somebody else made can hold anything. What it asks for beyond its own run is refused, and nothing is written.
+#[test]
+fn an_artefact_of_somebody_is_only_data() {
+    let folder = begun();
+    let dir = folder.path();
+    let write = |name: &str, text: &str| std::fs::write(dir.join(name), text).expect("writable");
+    done(dir, &[&NETWORK[..], &["--csv", "a.csv"]].concat());
+    done(dir, &["sim", "parcel/parcel.mtp", "--bytes", "5KB", "--trace", "a.run", "--pcap", "a.pcapng"]);
+    done(dir, &["plot", "a.csv", "-o", "a.svg"]);
+    let (table, trace, drawing) = (read(dir, "a.csv"), read(dir, "a.run"), read(dir, "a.svg"));
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let victim = elsewhere.path().join("victim");
+    std::fs::write(victim.with_extension("csv"), "precious").expect("writable");
+    let (victim, program) = (victim.display(), dir.join("parcel/parcel.mtp"));
+    let arguments = "sim parcel/parcel.mtp";
+    let hostile = [
+        table.replace("--fast", &format!("--fast --pcap {victim}.csv")),
+        table.replace("--fast", &format!("--fast --timeline={victim}.csv")),
+        table.replace("# seed 1", &format!("# seed 1\n# table flows {victim}")),
+        table.replace("parcel/parcel.mtp", &program.display().to_string()),
+        table.replace("--fast", "--fast --compiled"),
+        table.replace("# arguments sim", "# arguments doc"),
+        trace.replace(arguments, &format!("{arguments} --csv {victim}.csv")),
+        drawing.replace("drawn plot --what slowdown", "drawn doc parcel/parcel.mtp"),
+        drawing.replace("drawn plot --what slowdown", &format!("drawn plot --output={victim}.csv")),
+        drawing.replace("table flows a", &format!("table flows {victim}")),
+    ];
+    for (number, text) in hostile.iter().enumerate() {
+        assert!(![&table, &trace, &drawing].contains(&text), "{number} is as it was");
+        write("gift", text);
+        let output = run(dir, &["repro", "gift"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{number}: {said}");
+        assert!(said.starts_with("carrick: gift"), "{number}: {said}");
+        let names: Vec<_> = std::fs::read_dir(elsewhere.path()).expect("a folder").collect();
+        assert_eq!((names.len(), read(elsewhere.path(), "victim.csv").as_str()), (1, "precious"), "{number}");
+    }
+    write("gift", &hostile[3]);
+    assert!(done(dir, &["repro", "--outside", "gift", "a.csv", "a.svg"]).ends_with("a.svg: the same\n"));
+}

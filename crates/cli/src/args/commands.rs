@@ -126,6 +126,12 @@ pub struct Repro {
     /// Artefacts of `carrick sim`, `carrick report` or `carrick plot`: tables, JSON results, traces, captures, pages, drawings
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
+    /// Compile the programs of artefacts that were made with --compiled, and run that code in this process
+    #[arg(long)]
+    pub compiled: bool,
+    /// Read programs and other files that an artefact names outside the current folder
+    #[arg(long)]
+    pub outside: bool,
 }
 
 #[derive(Debug, ClapArgs)]

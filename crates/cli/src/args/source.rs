@@ -33,6 +33,16 @@ pub enum Version {
     Ipv6,
 }
 
+impl Version {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Version::Ipv4 => "ipv4",
+            Version::Ipv6 => "ipv6",
+        }
+    }
+}
+
 impl Features {
     pub fn choice(&self) -> Choice {
         let mut choice = Choice { without: self.without.clone(), ..Choice::default() };

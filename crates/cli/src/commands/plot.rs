@@ -22,7 +22,7 @@ pub fn run(args: &Plot) -> Result<ExitCode, Failure> {
     if let Some((_, other)) = drawn.iter().find(|(_, table)| table.kind != figure.of()) {
         let (name, option) = (figure.name(), figure.of().option());
         let why = format!(
-            "{name} is drawn of tables of `carrick sim {option}`, and {} is another one",
+            "{name} is drawn of tables of `carrick sim --{option}`, and {} is another one",
             other.label
         );
         return Err(Failure::Usage(why));

@@ -9,6 +9,7 @@ use carrick_driver::Failure;
 use carrick_report::Input;
 
 use crate::args::Repro;
+use crate::manifest::allowed::{Request, printable, table_file};
 use crate::manifest::{Form, Manifest, VERSION, words};
 
 /// Letters of a line that are shown where two differ.
@@ -19,33 +20,30 @@ const OF_THE_MACHINE: &str = "  \"wall_seconds\": ";
 pub fn run(args: &Repro) -> Result<ExitCode, Failure> {
     let mut same = true;
     for file in &args.files {
-        same &= one(file)?;
+        same &= one(file, args)?;
     }
     Ok(ExitCode::from(u8::from(!same)))
 }
 
 /// Whether a file comes out again as it is; says so.
-fn one(file: &Path) -> Result<bool, Failure> {
+fn one(file: &Path, args: &Repro) -> Result<bool, Failure> {
     let shown = file.display().to_string();
     let before = std::fs::read(file).map_err(|e| Failure::Usage(format!("cannot read {shown}: {e}")))?;
     let (form, all) = Manifest::read(&before, &shown)?;
     for manifest in &all {
-        if !manifest.arguments.starts_with("sim ") {
-            let what = format!("{shown} is of `carrick {}`", manifest.arguments);
-            return Err(Failure::Usage(format!("{what}, and only a simulation can be made again")));
-        }
         if manifest.version != VERSION {
-            eprintln!("{shown} was made by carrick {}, and this is {VERSION}", manifest.version);
+            let version = printable(&manifest.version);
+            eprintln!("{shown} was made by carrick {version}, and this is {VERSION}");
         }
     }
-    let after = again(form, &all)?;
+    let after = Again { shown: &shown, args, form }.made(&all)?;
     match difference(form, &before, &after) {
         None => println!("{shown}: the same"),
         Some(difference) => {
             println!("{shown}: not as it was");
             let now = Manifest::read(&after, &shown).map_or(Vec::new(), |(_, now)| now);
             for file in changed(&all, &now) {
-                println!("{file} has changed");
+                println!("{} has changed", printable(file));
             }
             println!("{difference}");
             return Ok(false);
@@ -67,55 +65,67 @@ fn changed<'a>(before: &'a [Manifest], now: &[Manifest]) -> BTreeSet<&'a str> {
     changed
 }
 
-/// Makes it.
-fn again(form: Form, all: &[Manifest]) -> Result<Vec<u8>, Failure> {
-    let folder = tempfile::tempdir().map_err(cannot_work)?;
-    let mut files = Vec::new();
-    for (number, manifest) in all.iter().enumerate() {
-        // Files are called as they were: drawings tell their names.
-        let place = folder.path().join(number.to_string());
-        std::fs::create_dir(&place).map_err(cannot_work)?;
-        let name = manifest.table.as_ref().map_or("again".to_owned(), |(_, label)| format!("{label}.csv"));
-        let file = place.join(name).display().to_string();
-        let wanted = match (form, &manifest.table) {
-            (Form::Table(kind), _) => [kind.option(), &file],
-            (_, Some((kind, _))) => [kind.option(), &file],
-            (Form::Json, _) => ["--format", "json"],
-            (Form::Pcap, _) => ["--pcap", &file],
-            _ => ["--trace", &file],
+/// An artefact that is made again.
+struct Again<'a> {
+    shown: &'a str,
+    args: &'a Repro,
+    form: Form,
+}
+
+impl Again<'_> {
+    fn made(&self, all: &[Manifest]) -> Result<Vec<u8>, Failure> {
+        let folder = tempfile::tempdir().map_err(cannot_work)?;
+        let mut files = Vec::new();
+        for (number, manifest) in all.iter().enumerate() {
+            // Files are called as they were: drawings tell their names.
+            let place = folder.path().join(number.to_string());
+            std::fs::create_dir(&place).map_err(cannot_work)?;
+            let name = manifest.table.as_ref().map(|table| table_file(self.shown, table)).transpose()?;
+            let file = place.join(name.as_deref().unwrap_or("again")).display().to_string();
+            let output = self.simulated(manifest, &place, &file)?;
+            if self.form == Form::Json {
+                return Ok(output.stdout);
+            }
+            files.push(file);
+        }
+        let drawn = all.first().and_then(|manifest| manifest.drawn.as_deref());
+        let made = match drawn {
+            None => files.pop().unwrap_or_default(),
+            Some(command) => {
+                let made = folder.path().join("drawn").display().to_string();
+                let (held, to) = (words::split(command), vec![("output", made.clone())]);
+                carrick(&Request { shown: self.shown, permitted: self.args, held, to, files }.drawing()?)?;
+                made
+            }
         };
-        let output = simulate(manifest, &wanted)?;
-        if form == Form::Json {
-            return Ok(output.stdout);
-        }
-        files.push(file);
+        std::fs::read(&made).map_err(|e| Failure::Failed(format!("cannot read what was made again: {e}")))
     }
-    let drawn = all.first().and_then(|manifest| manifest.drawn.as_deref());
-    let made = match drawn {
-        None => files.pop().unwrap_or_default(),
-        Some(command) => {
-            let made = folder.path().join("drawn").display().to_string();
-            let output = ["-o".to_owned(), made.clone()];
-            carrick(&[words::split(command), files, output.to_vec()].concat())?;
-            made
+
+    /// Makes a run again, with its result in a file; what else a run writes goes into the same folder.
+    fn simulated(&self, manifest: &Manifest, place: &Path, file: &str) -> Result<Output, Failure> {
+        let wanted = match (self.form, manifest.table.as_ref().map(|(kind, _)| *kind)) {
+            (Form::Table(kind), _) | (_, Some(kind)) => kind.option(),
+            (Form::Json, _) => "format",
+            (Form::Pcap, _) => "pcap",
+            _ => "trace",
+        };
+        let held = words::split(&manifest.arguments);
+        let value = if wanted == "format" { "json" } else { file };
+        let mut to = vec![(wanted, value.to_owned())];
+        let shard = manifest.shard.as_deref().and_then(|shard| shard.split_once(" of "));
+        to.extend(shard.map(|(shard, _)| ("shard", shard.to_owned())));
+        // It says whose trace is written, and the parser wants a file with it.
+        let says_whose = held.iter().any(|word| word == "--trace-at" || word.starts_with("--trace-at="));
+        if says_whose && wanted != "trace" {
+            to.push(("trace", place.join("trace").display().to_string()));
         }
-    };
-    std::fs::read(&made).map_err(|e| Failure::Failed(format!("cannot read what was made again: {e}")))
+        let request = Request { shown: self.shown, permitted: self.args, held, to, files: Vec::new() };
+        carrick(&request.simulation()?)
+    }
 }
 
 fn cannot_work(error: std::io::Error) -> Failure {
     Failure::Failed(format!("no folder to work in: {error}"))
-}
-
-/// Makes the run again, for this.
-fn simulate(manifest: &Manifest, wanted: &[&str]) -> Result<Output, Failure> {
-    let mut arguments = words::split(&manifest.arguments);
-    let shard = manifest.shard.as_deref().and_then(|shard| shard.split_once(" of "));
-    if let Some((shard, _)) = shard {
-        arguments.extend(["--shard".to_owned(), shard.to_owned()]);
-    }
-    arguments.extend(wanted.iter().map(|word| (*word).to_owned()));
-    carrick(&arguments)
 }
 
 /// Runs this command. What failed in a simulation is part of its result.
@@ -124,7 +134,7 @@ fn carrick(arguments: &[String]) -> Result<Output, Failure> {
     let output =
         Command::new(std::env::current_exe().map_err(cannot)?).args(arguments).output().map_err(cannot)?;
     let said = String::from_utf8_lossy(&output.stderr);
-    let told = || format!("`carrick {}`: {}", words::join(arguments.to_vec()), said.trim_end());
+    let told = || format!("`carrick {}`: {}", printable(&words::join(arguments.to_vec())), said.trim_end());
     match output.status.code() {
         Some(0) => Ok(output),
         // A run in which something failed is told of on standard output; where none was made, there is nothing.
@@ -154,7 +164,7 @@ fn difference(form: Form, before: &[u8], after: &[u8]) -> Option<String> {
             (a, b) if a != b => {
                 let line = |sign, line: Option<&str>| {
                     let line = line.unwrap_or("(the end)");
-                    format!("{sign} {}", line.chars().take(SHOWN).collect::<String>())
+                    format!("{sign} {}", printable(&line.chars().take(SHOWN).collect::<String>()))
                 };
                 return Some(format!(
                     "line {number} is the first that differs:\n{}\n{}",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What makes an artefact again: every table, trace, capture, drawing and page that a run leaves carries it.
 
+pub mod allowed;
 mod inputs;
 mod read;
 mod record;

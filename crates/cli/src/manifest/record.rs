@@ -13,25 +13,11 @@ use carrick_sim::trace::JsonLines;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{inputs, words};
+use super::{allowed, inputs, words};
 use crate::args::{self, SimArgs};
 
 /// This version, as artefacts tell it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// Options with a value that say only where results go, or who works on them: what comes out does not depend on them.
-const ELSEWHERE: [&str; 10] = [
-    "--csv",
-    "--rates",
-    "--timeline",
-    "--samples",
-    "--trace",
-    "--pcap",
-    "--plot",
-    "--format",
-    "--jobs",
-    "--shard",
-];
 
 /// Which program made an artefact, by which version, with which seed and arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -46,7 +32,7 @@ pub struct Manifest {
     pub inputs: Vec<Input>,
     /// of the first run
     pub seed: u64,
-    /// of `carrick`, as a shell reads them; without those of [`ELSEWHERE`]
+    /// of `carrick`, as a shell reads them; without those that results do not depend on
     pub arguments: String,
     /// `i/n of RUNS`: it has only these of the runs
     #[serde(default)]
@@ -143,6 +129,9 @@ impl Manifest {
         for (option, names) in [("--with", &args.features.with), ("--without", &args.features.without)] {
             all.extend(names.iter().flat_map(|name| [option.to_owned(), name.clone()]));
         }
+        if let Some(version) = args.features.over {
+            all.push(format!("--over={}", version.name()));
+        }
         self.drawn = Some(words::join(["report".to_owned()].into_iter().chain(all)));
         self
     }
@@ -183,11 +172,11 @@ fn lasting(all: impl Iterator<Item = String>) -> Vec<String> {
     let mut all = all;
     while let Some(word) = all.next() {
         let name = word.split('=').next().unwrap_or("");
-        match ELSEWHERE.contains(&name) {
-            true if name == word => drop(all.next()),
-            true => {}
-            false if word == "--watch" => {}
-            false => words.push(word),
+        match allowed::of_simulation(name) {
+            // Its value is the next word, if it is not in this one.
+            Some((false, true)) if name == word => drop(all.next()),
+            Some((false, _)) => {}
+            _ => words.push(word),
         }
     }
     words

@@ -18,13 +18,13 @@ impl Kind {
     /// All of them.
     pub const ALL: [Kind; 4] = [Kind::Flows, Kind::Timeline, Kind::Rates, Kind::Samples];
 
-    /// The option of `carrick sim` that writes such tables.
+    /// The option of `carrick sim` that writes such tables, without its dashes.
     pub fn option(self) -> &'static str {
         match self {
-            Kind::Flows => "--csv",
-            Kind::Timeline => "--timeline",
-            Kind::Rates => "--rates",
-            Kind::Samples => "--samples",
+            Kind::Flows => "csv",
+            Kind::Timeline => "timeline",
+            Kind::Rates => "rates",
+            Kind::Samples => "samples",
         }
     }
 
