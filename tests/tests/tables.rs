@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs as tables: what a table says is what its text says, whoever reads it; a wrong table gets an error.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use carrick_driver::compile::text_of;
 use carrick_driver::{compile_file, table};
 use carrick_ir::Program;
+use carrick_sim::Scenario;
+use carrick_sim::link::LinkConfig;
+use carrick_sim::observe::Nobody;
 use carrick_sim::rng::Rng;
+use carrick_sim::scenario::Engine;
 use carrick_tests::build::{carrick, root};
 use carrick_tests::command::{done, run};
 use carrick_tests::programs;
@@ -170,6 +176,74 @@ fn a_table_of_nonsense_is_no_program() {
         }
     }
     assert!(taken > 0, "no change leaves a program right");
+}
+
+/// What a number can be that somebody else writes.
+const EXTREMES: [u64; 6] = [0, 9, 255, 1 << 29, u32::MAX as u64, u64::MAX];
+
+/// Where numbers stand below: of elements of an array, one pointer for each kind of place.
+fn numbers(value: &Value, at: &str, kind: &str, found: &mut BTreeMap<String, Vec<String>>) {
+    match value {
+        Value::Number(_) => found.entry(kind.to_owned()).or_default().push(at.to_owned()),
+        Value::Array(all) => {
+            for (n, part) in all.iter().enumerate() {
+                numbers(part, &format!("{at}/{n}"), &format!("{kind}/*"), found);
+            }
+        }
+        Value::Object(all) => {
+            for (name, part) in all.iter().filter(|(name, _)| *name != "loc") {
+                numbers(part, &format!("{at}/{name}"), &format!("{kind}/{name}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Each number of the IR, at extremes: a table is refused, or what it says can be printed, generated and run.
+#[test]
+fn every_number_of_a_table_is_checked() {
+    let (mut kinds, mut refused) = (BTreeSet::new(), 0);
+    for name in ["octets", "structures", "scheduling", "headers"] {
+        let file = root().join(format!("tests/programs/{name}.mtp"));
+        let compiled = compile_file(&file).expect("readable");
+        let mut right: Value =
+            serde_json::from_str(&table::write(&compiled.program.expect("right"))).expect("JSON");
+        right.as_object_mut().expect("an object").remove("hash");
+        right["program"]["texts"] = json!([]);
+        let mut found = BTreeMap::new();
+        // Expressions are in each other: what is deep is what is shallow.
+        numbers(&right["program"], "/program", "", &mut found);
+        let new: Vec<_> = found.into_iter().filter(|(kind, _)| !kinds.contains(kind)).collect();
+        for (kind, places) in new.into_iter().filter(|(kind, _)| kind.split('/').count() < 10) {
+            let place = &places[places.len() / 2];
+            kinds.insert(kind);
+            let old = right.pointer(place).cloned().expect("it is there");
+            let near = old.as_u64().map_or([0, 1], |n| [n.wrapping_add(1), n.wrapping_add(1 << 29)]);
+            for number in EXTREMES.into_iter().chain(near) {
+                *right.pointer_mut(place).expect("it is there") = json!(number);
+                match table::read("number.json", &right.to_string()) {
+                    Ok(program) => runs_without_panic(&program),
+                    Err(_) => refused += 1,
+                }
+            }
+            *right.pointer_mut(place).expect("it is there") = old;
+        }
+    }
+    assert!(
+        kinds.len() > 100 && refused > 1000,
+        "{} kinds of numbers, {refused} tables refused",
+        kinds.len()
+    );
+}
+
+/// What is accepted can be printed, generated and run for a moment.
+fn runs_without_panic(program: &Program) {
+    carrick_ir::print::print(program);
+    carrick_emit_c::emit(program);
+    let program = Arc::new(program.clone());
+    let scenario = Scenario { limit: 1_000_000, ..Scenario::bulk(1, LinkConfig::default(), 100) };
+    // A configuration that is outside of what the program allows is an error, as for any other program.
+    let _ = carrick_sim::run(&program, &Engine::Interpreter, &scenario, &mut Nobody, false);
 }
 
 /// For how many wrong tables of each program; more by `CARRICK_MUTATIONS`.

@@ -14,6 +14,9 @@ pub const BLUEPRINTS_MANY: u32 = BLUEPRINTS_MAX / 2;
 /// How many events one chain, or the parser for one packet, may raise.
 pub const RAISED_MAX: u32 = 256;
 
+/// How many functions may call each other, one within the other.
+pub const CALLS_MAX: usize = 128;
+
 /// What a run of some statements causes at most; counts saturate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {

@@ -45,7 +45,7 @@ pub mod uses;
 pub mod validate;
 pub mod walk;
 
-pub use counters::{COUNTERS, REFUSALS, counter};
+pub use counters::{COUNTERS, REFUSALS, REFUSED, counter};
 pub use crc::{CRC_OCTETS, Crc, CrcMask, CrcPart};
 pub use expr::*;
 pub use instructions::{Instr, Needs, Opcode};

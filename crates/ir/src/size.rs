@@ -12,6 +12,10 @@ const TIMER: u64 = 8;
 /// How many elements a list has, and the number that a window begins with.
 const COUNT: u64 = 4;
 
+/// The largest struct, and how many structs lie within each other at most.
+pub const STRUCT_MAX: u64 = 1 << 20;
+pub const STRUCT_DEPTH_MAX: usize = 64;
+
 /// The sizes of a program's types. Sums saturate.
 #[derive(Debug)]
 pub struct Sizes<'p> {

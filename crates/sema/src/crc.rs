@@ -19,7 +19,7 @@ const NET: [(&str, u32, u32); 7] = [
     ("dst_ip", 16, 4),
 ];
 /// The most bytes of ones in front of something.
-const ONES_MAX: u64 = 64;
+const ONES_MAX: u64 = ir::validate::numbers::ONES_MAX as u64;
 const FORM: &str = "write `= crc32(net, header, payload, masked(a_field, net.ttl))` with what it covers, in order: `ones(n)`, `net`, `header`, `payload`, `fields(first, last)`";
 
 /// A part of what a field covers, as it is written.

@@ -14,10 +14,10 @@ use crate::types::is_int;
 use crate::{Checker, codes};
 
 /// How many bytes a struct has at most.
-const STRUCT_MAX: u64 = 1 << 20;
+const STRUCT_MAX: u64 = ir::size::STRUCT_MAX;
 
 /// How many structs may be within each other.
-const STRUCT_DEPTH_MAX: usize = 64;
+const STRUCT_DEPTH_MAX: usize = ir::size::STRUCT_DEPTH_MAX;
 
 /// The struct of which a value of this type has one or more.
 fn struct_in(ty: &Ty) -> Option<usize> {

@@ -11,7 +11,7 @@ use crate::env::Def;
 use crate::{Checker, codes};
 
 /// The most frames of a packet.
-const FRAMES_MAX: u32 = 64;
+const FRAMES_MAX: u32 = ir::validate::numbers::FRAMES_MAX;
 /// The most bytes that a payload is aligned to.
 const ALIGN_MAX: u32 = 8;
 

@@ -8,7 +8,7 @@ use carrick_syntax::diag::Diagnostic;
 use crate::{Checker, codes};
 
 /// How many functions may call each other, one within the other.
-const CALLS_MAX: usize = 128;
+const CALLS_MAX: usize = ir::bounds::CALLS_MAX;
 
 impl Checker<'_> {
     pub(crate) fn check_graphs(&mut self) {

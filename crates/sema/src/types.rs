@@ -10,7 +10,7 @@ use crate::env::Def;
 use crate::{Checker, codes};
 
 /// The most elements of an array or a list.
-const LENGTH_MAX: u64 = 65_536;
+const LENGTH_MAX: u64 = ir::validate::numbers::LENGTH_MAX;
 
 /// The built-in types that have values of their own.
 pub const BUILT_IN_TYPES: [(&str, Ty); 19] = [
@@ -214,7 +214,10 @@ impl Checker<'_> {
         };
         let possible = match runs {
             None => (1..=LENGTH_MAX).contains(&size),
-            Some(runs) => (1..=1 << 31).contains(&size) && (1..=256).contains(&runs),
+            Some(runs) => {
+                (1..=ir::validate::numbers::WND_MAX).contains(&size)
+                    && (1..=ir::validate::numbers::RUNS_MAX.into()).contains(&runs)
+            }
         };
         if !possible {
             self.report(impossible("here"));

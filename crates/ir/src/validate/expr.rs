@@ -51,6 +51,12 @@ fn arithmetic(op: BinOp, a: &Ty, b: &Ty, result: &Ty) -> bool {
 
 impl Check<'_> {
     pub(super) fn expr(&mut self, e: &Expr) {
+        // Values are calculated with the width of their type.
+        let before = self.errors.len();
+        self.ty(&e.ty);
+        if self.errors.len() > before {
+            return;
+        }
         match &e.kind {
             ExprKind::Lit(value) => self.literal(&e.ty, *value),
             ExprKind::Const(id) => {
@@ -120,7 +126,6 @@ impl Check<'_> {
     }
 
     fn literal(&mut self, ty: &Ty, value: u64) {
-        self.ty(ty);
         self.must(ty.is_scalar() || (*ty == Ty::Addr && value == 0), "a literal that is not a scalar");
         self.must(arith::canonical(ty, value) == value, "a literal that does not fit its type");
     }

@@ -5,9 +5,11 @@
 
 mod check;
 mod decl;
+mod depths;
 mod expr;
 mod instr;
 mod names;
+pub mod numbers;
 mod place;
 mod stmt;
 mod timers;
@@ -23,6 +25,9 @@ use check::{Check, Scope};
 pub fn validate(program: &Program) -> Result<(), Vec<String>> {
     let mut check =
         Check { program, place: String::new(), scope: Scope::Constant, live: Vec::new(), errors: Vec::new() };
-    check.program();
+    check.numbers();
+    if check.errors.is_empty() {
+        check.program();
+    }
     if check.errors.is_empty() { Ok(()) } else { Err(check.errors) }
 }

@@ -37,7 +37,7 @@ impl Check<'_> {
 }
 
 /// The structure in a type.
-fn contained(ty: &Ty) -> Option<usize> {
+pub(super) fn contained(ty: &Ty) -> Option<usize> {
     match ty {
         Ty::Struct(id) => Some(id.index()),
         Ty::Array(element, _) | Ty::List(element, ..) => contained(element),
