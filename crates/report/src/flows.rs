@@ -131,9 +131,10 @@ impl Flows {
         let Some(flow) = flow.filter(|_| octets > 0) else { return };
         let Some(unit) = self.units.get_mut(&flow) else { return };
         if name == "add_tx_data" {
-            unit.added += octets;
+            unit.added = unit.added.saturating_add(octets);
             let begin = Transfer { flow, begin: at.t, end: None, octets: 0, events: (at.event, -1) };
-            unit.open.get_or_insert(begin).octets += octets;
+            let open = unit.open.get_or_insert(begin);
+            open.octets = open.octets.saturating_add(octets);
             return;
         }
         let series = if name == "tx_flush_and_notify" { &mut unit.edge } else { &mut unit.delivered };

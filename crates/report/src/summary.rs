@@ -58,7 +58,7 @@ fn flow(run: &Run, of: u32) -> Vec<String> {
     let flow = &run.flows[of as usize];
     let id: Vec<String> = flow.id.iter().map(|(name, value)| format!("{name} {value}")).collect();
     let mut row = vec![flow_name(flow), id.join(", ")];
-    let octets = |s: &Segments| s.len.iter().sum::<u64>().to_string();
+    let octets = |s: &Segments| s.len.iter().fold(0, |all: u64, len| all.saturating_add(*len)).to_string();
     match run.segments.iter().find(|s| s.of == of) {
         Some(s) => {
             let again = s.again.iter().filter(|a| **a != 0).count();
@@ -70,7 +70,7 @@ fn flow(run: &Run, of: u32) -> Vec<String> {
     let rtt = run.rtt.iter().find(|r| r.of == of).map(samples).unwrap_or_default();
     row.push(middle_and_tail(rtt));
     let all: Vec<&Transfer> = run.transfers.iter().filter(|t| t.flow == of).collect();
-    let times: Vec<u64> = all.iter().filter_map(|t| Some(t.end? - t.begin)).collect();
+    let times: Vec<u64> = all.iter().filter_map(|t| Some(t.end?.saturating_sub(t.begin))).collect();
     let open = all.len() - times.len();
     row.push(if open == 0 { all.len().to_string() } else { format!("{} ({open} did not end)", all.len()) });
     row.push(middle_and_tail(times));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Numbers that are read off the trace without knowing any protocol.
+//! Numbers that are read off the trace without knowing any protocol. A trace can be a broken file's: sums and differences saturate.
 
 use std::collections::BTreeMap;
 
@@ -41,14 +41,15 @@ impl Metrics {
     fn segment(&mut self, now: u64, host: usize, words: &[u64]) {
         let &[handle, offset, len, token] = words else { return };
         self.data_packets += 1;
-        self.payload_octets += len;
-        let end = offset + len;
+        self.payload_octets = self.payload_octets.saturating_add(len);
+        let end = offset.saturating_add(len);
         if handle == 0 {
             // Of memory that is not one request's to send, nothing tells what of it went out before.
             let sent_to = self.requests.entry((host, token)).or_default();
             if token != 0 && *sent_to > offset {
                 self.retransmitted_packets += 1;
-                self.retransmitted_octets += end.min(*sent_to) - offset;
+                let again = end.min(*sent_to).saturating_sub(offset);
+                self.retransmitted_octets = self.retransmitted_octets.saturating_add(again);
             }
             *sent_to = end.max(*sent_to);
             return;
@@ -57,9 +58,9 @@ impl Metrics {
         let again = unit.sent_to.min(end).saturating_sub(offset);
         if again > 0 {
             self.retransmitted_packets += 1;
-            self.retransmitted_octets += again;
+            self.retransmitted_octets = self.retransmitted_octets.saturating_add(again);
             // Karn: what was sent twice says nothing about time.
-            let touched: Vec<u64> = unit.clean.range(offset + 1..).map(|(e, _)| *e).collect();
+            let touched: Vec<u64> = unit.clean.range(offset.saturating_add(1)..).map(|(e, _)| *e).collect();
             for e in touched {
                 unit.clean.remove(&e);
             }
@@ -72,7 +73,7 @@ impl Metrics {
     fn flush(&mut self, now: u64, host: usize, words: &[u64]) {
         let &[handle, taken] = words else { return };
         let unit = self.units.entry((host, handle)).or_default();
-        unit.base += taken;
+        unit.base = unit.base.saturating_add(taken);
         let base = unit.base;
         let mut last = None;
         while let Some((&end, &at)) = unit.clean.first_key_value() {
@@ -83,7 +84,7 @@ impl Metrics {
             unit.clean.remove(&end);
         }
         if let Some(at) = last {
-            self.rtt_samples.push(now - at);
+            self.rtt_samples.push(now.saturating_sub(at));
         }
     }
 
@@ -102,7 +103,8 @@ impl Observer for Metrics {
             (TRACE_SEGMENT, _) => self.segment(now, host, &record.words),
             (TRACE_INSTR, TX_FLUSH) => self.flush(now, host, &record.words),
             (TRACE_INSTR, NEW_TX) => {
-                self.units.insert((host, record.words[0]), Unit::default());
+                let handle = record.words.first().copied().unwrap_or(0);
+                self.units.insert((host, handle), Unit::default());
             }
             _ => {}
         }

@@ -3,6 +3,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use carrick_driver::compile_file;
+use carrick_ir::Program;
 
 /// Every `.mtp` file below `root`, and each fenced block of the reference.
 pub fn gather(root: &Path) -> Vec<String> {
@@ -27,6 +31,19 @@ pub fn gather(root: &Path) -> Vec<String> {
         found.push("event e : net_event { uint8 x; }\n".into());
     }
     found
+}
+
+/// The programs without an error in these folders below `root`; of a folder in them, the one that is named like it.
+pub fn programs(root: &Path, folders: &[&str]) -> Vec<Arc<Program>> {
+    let entries = |folder: &&str| fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = folders.iter().flat_map(entries).map(|entry| entry.path()).collect();
+    files.sort();
+    let file = |path: PathBuf| {
+        let name = path.file_name().map(PathBuf::from).unwrap_or_default();
+        if path.is_dir() { path.join(name.with_extension("mtp")) } else { path }
+    };
+    let files = files.into_iter().map(file).filter(|file| file.extension().is_some_and(|end| end == "mtp"));
+    files.filter_map(|file| compile_file(&file).ok()?.program).collect()
 }
 
 /// All fenced blocks of a page, each alone and all together.

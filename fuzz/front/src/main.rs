@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Feeds the front end with broken programs for a while. It must never panic, its spans must lie in the text, and
-//! what it accepts must be a valid IR.
+//! Feeds what reads files of others with broken ones for a while: programs, tables and traces. Nothing may ever panic, spans must lie
+//! in the text, what is accepted must be a valid IR, and no text may become code.
 //!
-//! `carrick-fuzz-front SECONDS [SEED]` mutates every `.mtp` file of the tree and the programs in the reference, and now and then makes a
-//! table with hostile text, of which no text may become code.
-//! `carrick-fuzz-front --replay FILE` runs one file. A finding is written to `fuzz/findings`, and the exit code is 1.
+//! `carrick-fuzz-front [tables|texts|traces] SECONDS [SEED]` mutates the `.mtp` files of the tree and the programs in the reference, their
+//! tables (`texts`: puts hostile text into them), or traces of their runs. `carrick-fuzz-front --replay FILE` reads one file (`.mtp`, `.json` or `.run`). A finding is
+//! written to `fuzz/findings`, and the exit code is 1.
 
 mod corpus;
 mod hostile;
+mod json;
 mod judge;
 mod mutate;
 mod random;
+mod subject;
+mod tables;
+mod traces;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use hostile::Hostile;
-use mutate::Mutator;
-use random::Random;
+use subject::{Subject, of_file};
 
 /// Where the tree is, unless the working directory has it.
 fn root() -> PathBuf {
@@ -31,26 +33,23 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["--replay", file] => replay(file),
-        [seconds] => fuzz(seconds, "1"),
-        [seconds, seed] => fuzz(seconds, seed),
+        [kind @ ("tables" | "texts" | "traces"), seconds] => fuzz(kind, seconds, "1"),
+        [kind @ ("tables" | "texts" | "traces"), seconds, seed] => fuzz(kind, seconds, seed),
+        [seconds] => fuzz("programs", seconds, "1"),
+        [seconds, seed] => fuzz("programs", seconds, seed),
         _ => usage(),
     }
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: carrick-fuzz-front SECONDS [SEED] | --replay FILE");
+    eprintln!("usage: carrick-fuzz-front [tables|texts|traces] SECONDS [SEED] | --replay FILE");
     ExitCode::from(2)
 }
 
 fn replay(file: &str) -> ExitCode {
     match std::fs::read(file) {
         Ok(octets) => {
-            let text = String::from_utf8_lossy(&octets);
-            if file.ends_with(".json") {
-                hostile::judge(&text);
-            } else {
-                judge::judge(&text);
-            }
+            of_file(file, &root()).judge(&String::from_utf8_lossy(&octets));
             eprintln!("{file}: nothing wrong");
             ExitCode::SUCCESS
         }
@@ -61,27 +60,21 @@ fn replay(file: &str) -> ExitCode {
     }
 }
 
-fn fuzz(seconds: &str, seed: &str) -> ExitCode {
+fn fuzz(kind: &str, seconds: &str, seed: &str) -> ExitCode {
     let (Ok(seconds), Ok(seed)) = (seconds.parse(), seed.parse()) else { return usage() };
-    let seeds = corpus::gather(&root());
-    eprintln!("fuzzing the front end for {seconds} s from {} programs, seed {seed}", seeds.len());
-    let mut mutator = Mutator::new(seeds, Random::new(seed));
+    let mut subject = Subject::new(kind, &root(), seed);
+    eprintln!("fuzzing {kind} for {seconds} s, seed {seed}");
     let end = Instant::now() + Duration::from_secs(seconds);
-    let last = root().join("fuzz/findings/front-last.mtp");
+    let last = root().join("fuzz/findings").join(format!("front-last.{}", subject.ending()));
     let mut tries = 0_u64;
-    let tables = Hostile::new(&root().join(TABLES));
-    let mut drawn = Random::new(seed);
     while Instant::now() < end {
-        if tries.is_multiple_of(EACH_TABLE) && !tried(&tables.next(&mut drawn)) {
-            return ExitCode::FAILURE;
-        }
-        let text = mutator.next();
+        let text = subject.next();
         // Written first: a stack that overflows takes the process with it.
-        let deep = text.len() > DEEP_AFTER;
+        let deep = text.len() > DEEP_AFTER && kind == "programs";
         if deep {
             save(&last, &text);
         }
-        if std::panic::catch_unwind(|| judge::judge(&text)).is_err() {
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| subject.judge(&text))).is_err() {
             save(&last, &text);
             eprintln!("found after {tries} tries: carrick-fuzz-front --replay {}", last.display());
             return ExitCode::FAILURE;
@@ -90,23 +83,8 @@ fn fuzz(seconds: &str, seed: &str) -> ExitCode {
     }
     // No finding: what was kept in case of one is of no use.
     let _ = std::fs::remove_file(&last);
-    eprintln!("{tries} programs, nothing found");
+    eprintln!("{tries} {kind}, nothing found");
     ExitCode::SUCCESS
-}
-
-/// The programs whose tables get hostile text, and after how many broken programs there is another one.
-const TABLES: &str = "tests/programs";
-const EACH_TABLE: u64 = 32;
-
-/// Whether nothing is wrong with a table.
-fn tried(table: &str) -> bool {
-    let right = std::panic::catch_unwind(|| hostile::judge(table)).is_ok();
-    if !right {
-        let file = root().join("fuzz/findings/front-last.json");
-        save(&file, table);
-        eprintln!("found: carrick-fuzz-front --replay {}", file.display());
-    }
-    right
 }
 
 /// From this length on, in bytes, a text may be nested deeply.
@@ -123,14 +101,33 @@ fn save(path: &Path, text: &str) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_brief_run() {
-        let mut mutator = Mutator::new(corpus::gather(&root()), Random::new(20));
-        for _ in 0..2000 {
-            judge::judge(&mutator.next());
+    fn a_brief_run(kind: &str, seed: u64, count: usize) {
+        let mut subject = Subject::new(kind, &root(), seed);
+        for _ in 0..count {
+            let text = subject.next();
+            subject.judge(&text);
         }
-        let (tables, mut drawn) = (Hostile::new(&root().join(TABLES)), Random::new(20));
-        let accepted = (0..60).filter(|_| hostile::judge(&tables.next(&mut drawn))).count();
+    }
+
+    #[test]
+    fn programs_of_others_are_read() {
+        a_brief_run("programs", 20, 2000);
+    }
+
+    #[test]
+    fn tables_of_others_are_read() {
+        a_brief_run("tables", 20, 60);
+    }
+
+    #[test]
+    fn hostile_texts_become_no_code() {
+        let (texts, mut drawn) = (hostile::Hostile::new(&root().join("tests/programs")), random::Random::new(20));
+        let accepted = (0..60).filter(|_| hostile::judge(&texts.next(&mut drawn))).count();
         assert!(accepted > 5 && accepted < 60, "{accepted} tables are accepted");
+    }
+
+    #[test]
+    fn traces_of_others_are_read() {
+        a_brief_run("traces", 20, 200);
     }
 }
