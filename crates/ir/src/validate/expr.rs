@@ -54,9 +54,12 @@ impl Check<'_> {
         // Values are calculated with the width of their type.
         let before = self.errors.len();
         self.ty(&e.ty);
-        if self.errors.len() > before {
-            return;
+        if self.errors.len() == before {
+            self.of_known_type(e);
         }
+    }
+
+    fn of_known_type(&mut self, e: &Expr) {
         match &e.kind {
             ExprKind::Lit(value) => self.literal(&e.ty, *value),
             ExprKind::Const(id) => {
