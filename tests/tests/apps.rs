@@ -110,17 +110,27 @@ fn a_download_without_an_answer_says_so_and_fails_when_it_is_stopped() {
     assert_eq!(get.wait().expect("it ends").code(), Some(1));
 }
 
+const MESSAGES: &str = "protocols/stop-and-wait/stop-and-wait.mtp";
+
 /// Two stacks of one process by stop-and-wait, of which the second sends this measurement to the first.
 fn measured(measurement: &str) -> std::process::Output {
+    measured_with(MESSAGES, measurement)
+}
+
+/// Stop-and-wait that has space for a message only when it is asked for the third time.
+fn busy_at_first() -> String {
+    let text = std::fs::read_to_string(root().join(MESSAGES)).expect("UTF-8");
+    let tries = text.replacen("    uint32 resends;", "    uint32 tries;\n    uint32 resends;", 1);
+    let busy = "    c.tries += 1;\n    if (c.tries % 3 != 0) { notify(e.token, BUSY); return; }\n    if (e.len == 0 ||";
+    let text = tries.replacen("    if (e.len == 0 ||", busy, 1);
+    let file = carrick_tests::build::target_dir().join("tests-busy-at-first.mtp");
+    std::fs::write(&file, text).expect("writable");
+    file.display().to_string()
+}
+
+fn measured_with(program: &str, measurement: &str) -> std::process::Output {
     let mut command = Command::new(carrick());
-    command.args([
-        "run",
-        "protocols/stop-and-wait/stop-and-wait.mtp",
-        "--port",
-        "loop",
-        "--addr",
-        "10.0.0.1/24",
-    ]);
+    command.args(["run", program, "--port", "loop", "--addr", "10.0.0.1/24"]);
     command.args(["--app", "messages:10.0.0.2:8:64:0", "--app", measurement]).current_dir(root());
     command.output().expect("carrick runs")
 }
@@ -137,6 +147,7 @@ fn messages_are_measured_until_they_are_acknowledged() {
         .filter_map(|part| part.split_whitespace().rev().nth(1)?.parse().ok())
         .collect();
     assert!(times.len() == 3 && times[0] > 0.0 && times.is_sorted(), "{line}");
+    assert!(measured_with(&busy_at_first(), "messages:10.0.0.1:8:64:200").status.success(), "it tries again");
     let refused = measured("messages:10.0.0.1:0:64:1000");
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     assert!(String::from_utf8_lossy(&refused.stderr).contains("write messages:IP:CONVERSATIONS:BYTES:COUNT"));

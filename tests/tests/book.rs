@@ -254,6 +254,8 @@ fn every_counter_is_explained() {
     let listed = table[1..].iter().map(|row| (row[0].parse().ok(), row[1].trim_matches('`').to_owned()));
     let wanted = COUNTERS.iter().enumerate().map(|(number, name)| (Some(number), (*name).to_owned()));
     assert_eq!(listed.collect::<Vec<_>>(), wanted.collect::<Vec<_>>());
+    let words: Vec<&str> = table[1..].iter().take(REFUSALS).map(|row| row[2].as_str()).collect();
+    assert_eq!(words, carrick_ir::REFUSED, "as `carrick sim` says it");
     assert!(text.contains(&format!("The first {REFUSALS} count")));
 }
 

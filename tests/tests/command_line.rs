@@ -85,9 +85,11 @@ fn every_command_has_a_manual_page() {
 
 #[test]
 fn what_is_missing_is_said_with_its_mend_and_its_code() {
-    let cases: [(&[&str], i32, &str); 10] = [
+    let cases: [(&[&str], i32, &str); 12] = [
         (&["check", "nowhere.mtp"], 2, "nowhere.mtp"),
         (&["sim", "protocols/tcp/tcp.mtp", "--loss", "lots"], 2, "lots"),
+        (&["sim", "protocols/tcp/tcp.mtp", "--loss", "1"], 2, "write 1% or 100%"),
+        (&["sim", "protocols/tcp/tcp.mtp", "--reorder", "2"], 2, "write 2%"),
         (&["check", "protocols/tcp/tcp.mtp", "--with", "cubik"], 2, "no feature `cubik`"),
         (&["check", "protocols/tcp/tcp.mtp", "--without", "congestion"], 2, "cannot be left out"),
         (&["check", "protocols/tcp/tcp.mtp", "--with", "dctcp", "--without", "ecn"], 1, "--with ecn=exact"),
@@ -170,4 +172,55 @@ fn a_report_builds_the_program_as_the_run_did() {
     let program = root().join("protocols/netblocks/netblocks.mtp").display().to_string();
     command::done(dir, &["sim", &program, "--bytes", "10KB", "--with", "checksum", "--trace", "a.run"]);
     assert_eq!(command::done(dir, &["report", "a.run"]), "report.html\n");
+}
+
+/// Stop-and-wait with a change, in a folder.
+fn changed(dir: &std::path::Path, from: &str, to: &str) -> String {
+    let text =
+        std::fs::read_to_string(root().join("protocols/stop-and-wait/stop-and-wait.mtp")).expect("UTF-8");
+    assert!(text.contains(from), "{from}");
+    let file = dir.join("changed.mtp");
+    std::fs::write(&file, text.replace(from, to)).expect("writable");
+    file.display().to_string()
+}
+
+#[test]
+fn messages_are_as_long_as_the_program_takes_them() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let buffer = "const bytes BUFFER = ";
+    let program = changed(dir.path(), buffer, "const bytes BUFFER = 64B; const bytes OLD = ");
+    for topology in [&[][..], &["--topology", "pair", "--workload", "closed:1@h0:h1", "--flows", "2"]] {
+        let fits = run(&[&["sim", &program, "--bytes", "3KB"], topology].concat());
+        assert!(fits.status.success(), "{}", said(&fits));
+        let refused = run(&[&["sim", &program, "--bytes", "3KB", "--message", "100B"], topology].concat());
+        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        let wanted = "`send` of 100 bytes got BUSY: this program takes messages of at most 64 bytes here; say --message 64B\n";
+        assert!(said(&refused).ends_with(wanted), "{}", said(&refused));
+    }
+}
+
+/// The program never has space: the run ends, and says which call was refused.
+#[test]
+fn a_program_that_never_has_space_ends_the_run() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let space = "c.out.full() || bytes(e.len) > tx_room(c.id)";
+    let program = changed(dir.path(), space, "e.len > 0");
+    let topology = ["--topology", "pair", "--workload", "closed:1@h0:h1", "--flows", "1", "--message", "1KB"];
+    for more in [&[][..], &["--compiled"], &topology] {
+        let output = run(&[&["sim", &program, "--bytes", "3KB"], more].concat());
+        let said = said(&output);
+        assert!(
+            output.status.code() == Some(1) && said.contains("(`send` of 1000 bytes got BUSY)"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_program_in_the_network_shows_what_it_counts() {
+    let args = ["sim", "protocols/tcp/tcp.mtp", "--via", "protocols/snoop/snoop.mtp", "--bytes", "50KB"];
+    assert!(said(&run(&args)).contains("\nstate on the way  totals: flows 2, "), "{}", said(&run(&args)));
+    let json = run(&[&args[..], &["--format", "json"]].concat());
+    let report: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!(report["between"]["state"]["totals"]["flows"], 2, "{report}");
 }

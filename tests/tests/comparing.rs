@@ -228,3 +228,48 @@ fn what_hosts_cannot_run_is_said() {
     refused(&["--host-set", "window=2"], "expected HOSTS.name=value");
     refused(&["--sample", "snd"], "there are");
 }
+
+/// What two versions of a program do on the same networks, wherever their declarations stand.
+#[test]
+fn two_versions_of_a_program_are_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    let text = std::fs::read_to_string(
+        carrick_tests::build::root().join("protocols/stop-and-wait/stop-and-wait.mtp"),
+    );
+    let text = text.expect("UTF-8");
+    let write = |name: &str, text: &str| std::fs::write(dir.join(name), text).expect("writable");
+    write("old.mtp", &text);
+    // Another field and another event in front of the others do not make it another protocol.
+    let more = text.replacen("    uint32 resends;", "    uint32 more;\n    uint32 resends;", 1);
+    let more = more.replacen("event open_req", "event early_req : app_event { }\nevent open_req", 1);
+    assert_ne!(text, more);
+    write("more.mtp", &more);
+    let same = done(dir, &["diff", "old.mtp", "more.mtp", "--seeds", "3"]);
+    assert!(same.ends_with("the versions differ with 0 seeds\n") && !same.contains("FAILED"), "{same}");
+    write("new.mtp", &text.replacen("resend_after = 50ms", "resend_after = 60ms", 1));
+    let output = run(dir, &["diff", "old.mtp", "new.mtp", "--seeds", "1", "--seed", "4"]);
+    let said = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for wanted in [
+        "seed 4: they first differ at 0.",
+        "  in the event: {",
+        "\"name\":\"send_req\"",
+        "  old.mtp: timer_start end ",
+        ", resend, 50000000 (old.mtp:106)\n  new.mtp: timer_start end ",
+        ", resend, 60000000 (new.mtp:106)\n  again: carrick diff old.mtp new.mtp --seed 4 --seeds 1\n",
+    ] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+    let json = run(dir, &["diff", "old.mtp", "new.mtp", "--seeds", "1", "--format", "json"]).stdout;
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    let first = &json["differences"][0];
+    assert!(
+        first["seed"] == 1 && first["places"][0] == "old.mtp:106" && first["event"].is_string(),
+        "{json}"
+    );
+    let other = carrick_tests::build::root().join("protocols/tcp/tcp.mtp").display().to_string();
+    let refused = run(dir, &["diff", "old.mtp", &other]);
+    assert_eq!(refused.status.code(), Some(2), "other applications speak with it");
+    assert_eq!(run(dir, &["diff", "old.mtp", "new.mtp", "--operations", "5"]).status.code(), Some(2));
+}

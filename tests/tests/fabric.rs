@@ -52,6 +52,7 @@ fn setup(shape: &str, kind: Kind, octets: u64) -> Setup {
         seed: 7,
         mtu: 1500,
         message: 65_536,
+        fit_message: false,
         outstanding: None,
         keep: false,
         services: Vec::new(),

@@ -47,6 +47,7 @@ fn setup(program: &Program, shape: &str, kind: Kind, octets: u64) -> Setup {
         seed: 1,
         mtu: MTU,
         message: 8 << 20,
+        fit_message: false,
         outstanding: None,
         keep: false,
         services: Vec::new(),

@@ -63,7 +63,7 @@ pub fn rate(text: &str) -> Result<u64, Failure> {
     scaled(text, &RATES).ok_or_else(|| wrong(text, "a rate", "100Mbps or 10Gbps"))
 }
 
-/// Parts per million, from `1%`, `0.5%` or `0.005`.
+/// Parts per million, from `1%`, `0.5%` or `0.005`. A number from 1 on needs a `%`: others write `1` for one percent.
 ///
 /// # Errors
 /// [`Failure::Usage`] with an example.
@@ -73,6 +73,10 @@ pub fn share(text: &str) -> Result<u32, Failure> {
         None => (text, 1_000_000.0),
     };
     let value: f64 = number.parse().map_err(|_| wrong(text, "a share", "1% or 0.01"))?;
+    if value >= 1.0 && scale > 10_000.0 {
+        let other = if value > 1.0 { String::new() } else { format!(" or {}%", value * 100.0) };
+        return Err(Failure::Usage(format!("{text:?} is not clear as a share: write {value}%{other}")));
+    }
     let ppm = value * scale;
     if (0.0..=1_000_000.0).contains(&ppm) {
         Ok(ppm.round() as u32)
@@ -116,6 +120,12 @@ mod tests {
         for wrong in ["", "ms", "10 ms", "-1s", "10Zbps", "99999999999999999999h"] {
             assert!(duration(wrong).is_err() && bytes(wrong).is_err() && rate(wrong).is_err(), "{wrong}");
         }
+        for (unclear, readings) in [("1", "write 1% or 100%"), ("1.0", "write 1% or 100%"), ("5", "write 5%")]
+        {
+            let said = share(unclear).expect_err("it can mean either").to_string();
+            assert!(said.ends_with(readings), "{said}");
+        }
+        assert_eq!((share("0"), share("100%"), share("0.5")), (Ok(0), Ok(1_000_000), Ok(500_000)));
         assert!(share("101%").is_err() && share("-1%").is_err() && share("x").is_err());
     }
 }

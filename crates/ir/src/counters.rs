@@ -51,6 +51,36 @@ pub const COUNTERS: [&str; 33] = [
 /// How many of [`COUNTERS`], from the first, count something that was refused, lost or broken.
 pub const REFUSALS: usize = 27;
 
+/// What each of the [`REFUSALS`] counts, as docs/reference/execution.md says it.
+pub const REFUSED: [&str; REFUSALS] = [
+    "packets shorter than an IPv4 or IPv6 header",
+    "packets of another version of the Internet Protocol",
+    "packets shorter than their total length, or with impossible lengths",
+    "packets with a wrong header checksum",
+    "fragments",
+    "packets of another protocol; over IPv6 also those with extension headers that the network layer does not skip",
+    "packets for another address",
+    "packets that end within their fields",
+    "packets with a wrong checksum or CRC-32",
+    "packets with malformed options",
+    "packets with a field out of range",
+    "packets for which the parser raised no event",
+    "events without their context, and without an `absent` chain",
+    "contexts that could not be created, or bound to another id",
+    "data to send that exceeded the free space",
+    "payloads that are not, or no longer, wholly in their unit or in the memory of their request",
+    "received data beyond the unit's buffer, and data for memory that is missing or too short",
+    "received data that would need one more out-of-order range",
+    "instructions on a unit that does not exist",
+    "blueprints dropped because the queues were full",
+    "packets longer than the buffer or the MTU",
+    "packets not made because a field would be out of range",
+    "requests completed while the queue of completions was full: the program completed one twice",
+    "claims that did not hold, where claims are checked",
+    "packets that could not be stored",
+    "`forward`, `drop` or `pkt_store` of a packet whose fate was decided already",
+];
+
 /// The number of the counter with this name, which must be one of [`COUNTERS`].
 pub fn counter(name: &str) -> usize {
     COUNTERS.iter().position(|c| *c == name).expect("a name from COUNTERS")

@@ -59,6 +59,12 @@ pub(crate) fn claims(program: &Program, host: &str, failed: &[FailedClaim]) -> V
     counted.into_iter().map(line).collect()
 }
 
+/// Where the first claim stands that failed: `FILE:LINE`.
+pub(crate) fn first_claim(program: &Program, failed: &[FailedClaim]) -> Option<String> {
+    let claim = program.claims.get(failed.first()?.claim as usize)?;
+    Some(format!("{}:{}", program.file_of(claim.loc), claim.loc.line))
+}
+
 /// A failed claim in a line.
 fn claim_words(program: &Program, host: &str, failed: &FailedClaim) -> String {
     let chain = failed.event.and_then(|e| program.events.get(e as usize));
@@ -130,12 +136,14 @@ pub(crate) fn unfinished(shape: Shape, records: &[Vec<Record>; 2], scenario: &Sc
                     continue;
                 }
                 let status = STATUS_NAMES.get(usize::from(status)).copied().unwrap_or("?");
+                let from = record.refusal.map_or_else(String::new, |refusal| format!(" ({refusal})"));
                 found.push(format!(
-                    "connection {n}: the {name} got {status} after {} bytes of {wanted}",
+                    "connection {n}: the {name} got {status} after {} bytes of {wanted}{from}",
                     record.sent
                 ));
             } else if failed > 0 {
-                found.push(format!("connection {n}: {failed} calls of the {name} ended in an error"));
+                let first = record.refusal.map_or_else(String::new, |first| format!(": the first {first}"));
+                found.push(format!("connection {n}: {failed} calls of the {name} ended in an error{first}"));
             } else if matches!(shape, Shape::Stream | Shape::Multistream) && arrived < wanted {
                 found.push(format!("connection {n}: {arrived} bytes of the {name} arrived, of {wanted}"));
             }

@@ -16,6 +16,7 @@ pub mod diff;
 pub mod edges;
 mod event_queue;
 pub mod fabric;
+mod fit;
 mod forge;
 pub mod globals;
 pub mod icmp;
@@ -43,8 +44,9 @@ pub mod show;
 mod status;
 pub mod trace;
 mod transit;
+mod two_hosts;
 pub mod watch;
 
 pub use random::Faults;
-pub use run::{run, run_through};
 pub use scenario::{Report, Scenario, Way};
+pub use two_hosts::{run, run_through};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use carrick_interp::Config;
 use carrick_ir::{NetLayer, Program};
 
-use crate::app::{self, App, Place, Plan};
+use crate::app::{App, Place, Plan};
 use crate::core::Core;
 use crate::interface::{Call, Interface, Shape};
 use crate::judge::{self, Verdict};
@@ -18,12 +18,6 @@ use crate::scenario::{
     BetweenReport, CLIENT, DEAF_PORT, Engine, Report, SECOND, SERVER, Scenario, Way, between_config,
     host_config,
 };
-
-/// Bytes of a request or response, where nothing else is said.
-const RPC_LONGEST: u32 = 65_536;
-
-/// Bytes of a message where applications speak verbs, at most.
-const VERBS_MESSAGE: u32 = 65_536;
 
 /// A core of a program in the network.
 ///
@@ -45,20 +39,6 @@ pub(crate) fn in_network(way: &Way<'_>, config: Config) -> Result<Box<dyn Core>,
 fn make_between(way: &Way<'_>, scenario: &Scenario, tracing: bool) -> Result<Middlebox, String> {
     let core = in_network(way, between_config(way, scenario, tracing))?;
     Ok(Middlebox::new(core, [2, 3].map(|number| Link::new(scenario.link.clone(), scenario.seed, number))))
-}
-
-/// Runs a scenario between a client and a server.
-///
-/// # Errors
-/// If the program has no interface that applications speak, or the configuration is outside what it allows.
-pub fn run(
-    program: &Arc<Program>,
-    engine: &Engine,
-    scenario: &Scenario,
-    observer: &mut dyn Observer,
-    tracing: bool,
-) -> Result<Report, String> {
-    run_through(program, engine, None, scenario, observer, tracing)
 }
 
 /// What of a scenario is not for this program.
@@ -95,15 +75,18 @@ pub(crate) fn same_version(between: &Program, ends: &Program) -> Result<(), Stri
     Err(format!("{} runs over {}, and the ends run over {}", between.file.raw(), its.name(), theirs.name()))
 }
 
-/// As [`run`], with a program in the network between client and server: each way has the scenario's link twice.
+/// Runs a scenario between a client and a server with messages of this length, with a program in the network between them, if there is
+/// one: each way has the scenario's link twice.
 ///
 /// # Errors
-/// As [`run`], and if the program between is not for the network.
-pub fn run_through(
+/// If the program has no interface that applications speak, the configuration is outside what it allows, or the program between
+/// is not for the network.
+pub(crate) fn run_with_messages(
     program: &Arc<Program>,
     engine: &Engine,
     way: Option<&Way<'_>>,
     scenario: &Scenario,
+    message: u32,
     observer: &mut dyn Observer,
     tracing: bool,
 ) -> Result<Report, String> {
@@ -121,11 +104,6 @@ pub fn run_through(
         let reachable: Vec<Plan> = scenario.plans.iter().map(|plan| feasible(plan, &interface)).collect();
         let listened: Vec<Plan> = reachable.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
         let plans = if host == 0 { reachable } else { listened };
-        let message = scenario.message.unwrap_or_else(|| match shape {
-            Shape::Rpc => RPC_LONGEST,
-            Shape::Verbs => VERBS_MESSAGE,
-            Shape::Stream | Shape::Multistream | Shape::Message => app::message_in_a_packet(scenario.mtu),
-        });
         let place = Place { is_client: host == 0, address, peer, seed: scenario.seed, message };
         let app = App::new(shape, place, &plans);
         hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));
@@ -159,6 +137,7 @@ pub fn run_through(
         ended_at: net.now(),
         links: [client.uplink.counters, server.uplink.counters],
         counters: [client.core.counters(), server.core.counters()],
+        first_claims: [client, server].map(|host| judge::first_claim(program, host.core.failed_claims())),
         open_contexts: [client.core.open_contexts(), server.core.open_contexts()],
         packets: net.packets_made,
         connections: records,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use carrick_interp::Config;
 use carrick_interp::debug::Hook;
-use carrick_ir::{COUNTERS, Program, STATUS_NAMES};
+use carrick_ir::{Program, STATUS_NAMES};
 
 use crate::app::{End, Plan, Record, Side};
 use crate::compiled::{Compiled, CompiledProgram};
@@ -155,6 +155,8 @@ pub struct Report {
     pub links: [LinkCounters; 2],
     /// by number, of each host's core
     pub counters: [Vec<u64>; 2],
+    /// where the first claim stands that failed at each host
+    pub first_claims: [Option<String>; 2],
     /// instances that were still open
     pub open_contexts: [usize; 2],
     pub packets: u64,
@@ -181,19 +183,6 @@ pub struct BetweenReport {
     pub links: [LinkCounters; 2],
 }
 
-/// The counters of refusals that are not zero, by name.
-fn refusals(counters: &[u64]) -> impl Iterator<Item = (&'static str, u64)> {
-    let named = COUNTERS.iter().copied().zip(counters.iter().copied());
-    named.take(carrick_ir::REFUSALS).filter(|(_, n)| *n > 0)
-}
-
-impl BetweenReport {
-    /// The counters of refusals that are not zero, by name.
-    pub fn refusals(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        refusals(&self.counters)
-    }
-}
-
 impl Report {
     /// Bytes that arrived at both ends together.
     pub fn received(&self) -> u64 {
@@ -205,11 +194,6 @@ impl Report {
         let all = || self.connections.iter().flatten();
         let start = all().map(|r| r.started).min()?;
         all().map(|r| r.finished).collect::<Option<Vec<u64>>>()?.into_iter().max().map(|end| end - start)
-    }
-
-    /// The counters of refusals that are not zero, by name, of one host.
-    pub fn refusals(&self, host: usize) -> impl Iterator<Item = (&'static str, u64)> {
-        refusals(&self.counters[host])
     }
 }
 

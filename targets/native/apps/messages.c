@@ -4,10 +4,13 @@
  * with one message under way. A receiver (COUNT 0) only takes them. Prints one line.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "apps/apps.h"
 
@@ -16,6 +19,10 @@
 #define MESSAGES_COUNT         10000000u
 /* Both ends of conversation n have this port plus n. */
 #define MESSAGES_PORT 10000u
+/* A message for which the program has no buffer space is sent again so much later, in nanoseconds; and not for longer
+ * than this, while no other is acknowledged: it will never fit. */
+#define MESSAGES_AGAIN   100000
+#define MESSAGES_GIVE_UP 10000000000u
 
 struct messages;
 
@@ -23,6 +30,7 @@ struct messages_conversation {
     struct messages *all;
     uint64_t handle, begin;
     uint8_t *buffer;
+    bool waits; /* for buffer space */
 };
 
 struct messages {
@@ -33,6 +41,8 @@ struct messages {
     uint64_t begin;
     uint64_t *times; /* of each message, nanoseconds */
     uint8_t *memory;
+    int timer;              /* expires when messages that wait are sent again */
+    uint64_t refused_since; /* 0: the last message was taken */
     bool failed, begun_all;
     struct messages_conversation conversations[];
 };
@@ -71,15 +81,34 @@ static void messages_print(struct messages *all) {
     carrick_stack_stop(all->stack, CARRICK_EXIT_OK);
 }
 
+/* The program has no buffer space for a message now. */
+static void messages_wait(struct messages_conversation *c) {
+    static const struct itimerspec again = {.it_value = {0, MESSAGES_AGAIN}};
+    struct messages *all = c->all;
+    uint64_t now = messages_clock();
+    if (all->refused_since == 0)
+        all->refused_since = now;
+    c->waits = true;
+    if (now - all->refused_since > MESSAGES_GIVE_UP)
+        messages_fail(all, "message", "the program has no buffer space for one of this length");
+    else if (timerfd_settime(all->timer, 0, &again, NULL) != 0)
+        messages_fail(all, "message", strerror(errno));
+}
+
 /* A message was acknowledged, or one came. */
 static void messages_done(void *user, enum carrick_status status, uint64_t octets) {
     struct messages_conversation *c = user;
     struct messages *all = c->all;
     (void)octets;
+    if (status == CARRICK_BUSY && all->count) {
+        messages_wait(c);
+        return;
+    }
     if (status != CARRICK_OK) {
         messages_fail(all, "message", carrick_status_text(status));
         return;
     }
+    all->refused_since = 0;
     if (!all->begun_all) {
         messages_begin(all);
         return;
@@ -92,16 +121,33 @@ static void messages_done(void *user, enum carrick_status status, uint64_t octet
         messages_next(c);
 }
 
+static void messages_send(struct messages_conversation *c) {
+    struct messages *all = c->all;
+    c->waits = false;
+    if (carrick_send(all->stack, c->handle, c->buffer, all->octets, messages_done, c) != 0)
+        messages_fail(all, "message", "too many requests are open");
+}
+
+/* Sends those for which there was no buffer space. */
+static void messages_again(void *user) {
+    struct messages *all = user;
+    uint64_t times;
+    if (read(all->timer, &times, sizeof times) != sizeof times)
+        return;
+    for (uint32_t n = 0; n < all->most && !all->failed; n++)
+        if (all->conversations[n].waits)
+            messages_send(&all->conversations[n]);
+}
+
 static void messages_next(struct messages_conversation *c) {
     struct messages *all = c->all;
-    int refused = 0;
     c->begin = messages_clock();
-    if (all->count == 0)
-        refused = carrick_recv(all->stack, c->handle, c->buffer, all->octets, messages_done, c);
-    else if (all->begun < all->count && all->begun++ < all->count)
-        refused = carrick_send(all->stack, c->handle, c->buffer, all->octets, messages_done, c);
-    if (refused)
+    if (all->count > 0) {
+        if (all->begun < all->count && all->begun++ < all->count)
+            messages_send(c);
+    } else if (carrick_recv(all->stack, c->handle, c->buffer, all->octets, messages_done, c) != 0) {
         messages_fail(all, "message", "too many requests are open");
+    }
 }
 
 static void messages_opened(void *user, enum carrick_status status, uint64_t handle) {
@@ -118,9 +164,8 @@ static void messages_opened(void *user, enum carrick_status status, uint64_t han
     /* The first message finds the peer's device; it does not count. */
     if (all->count == 0)
         messages_begin(all);
-    else if (carrick_send(all->stack, all->conversations[0].handle, all->memory, all->octets, messages_done,
-                          &all->conversations[0]) != 0)
-        messages_fail(all, "message", "too many requests are open");
+    else
+        messages_send(&all->conversations[0]);
 }
 
 static void messages_begin(struct messages *all) {
@@ -152,6 +197,8 @@ static bool messages_parse(struct messages *all, const char *argument) {
 
 static void messages_finish(void *state) {
     struct messages *all = state;
+    if (all->timer >= 0)
+        close(all->timer);
     free(all->times);
     free(all->memory);
     free(all);
@@ -168,6 +215,7 @@ static void *messages_start(struct carrick_stack *stack, const char *argument, s
     struct messages *all = calloc(1, sizeof *all + given.most * sizeof all->conversations[0]);
     if (all) {
         *all = given;
+        all->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
         all->times = calloc((size_t)given.count + 1, sizeof *all->times);
         all->memory = calloc(given.most, given.octets);
     }
@@ -180,6 +228,11 @@ static void *messages_start(struct carrick_stack *stack, const char *argument, s
     for (uint32_t n = 0; n < all->most; n++)
         all->conversations[n] =
             (struct messages_conversation){.all = all, .buffer = all->memory + (size_t)n * all->octets};
+    if (all->timer < 0 || !carrick_stack_watch(stack, all->timer, messages_again, all)) {
+        snprintf(error->text, sizeof error->text, "messages: the system gives no timer: %s.", strerror(errno));
+        messages_finish(all);
+        return NULL;
+    }
     messages_open(all);
     return all;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The options of `carrick diff`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::source::{Source, TARGET};
@@ -11,6 +13,9 @@ use crate::output::Format;
 pub struct DiffArgs {
     #[command(flatten)]
     pub source: Source,
+    /// Another version of the program (.mtp or .json): runs both on the same random networks and reports where they first differ
+    #[arg(value_name = "OTHER", conflicts_with_all = ["via", "target", "operations", "verbose"])]
+    pub other: Option<PathBuf>,
     /// Number of seeds. Each seed runs random operations and, where the simulator has applications for the program's interface,
     /// random applications on a random network
     #[arg(long, default_value_t = 100)]

@@ -57,8 +57,10 @@ pub enum Command {
         before_help = "Example: carrick run stream.mtp --port tun:carrick0 --addr 10.7.0.2/24 --app http:www"
     )]
     Run(Run),
-    /// Compare the interpreter with the compiled core over random networks and applications
-    #[command(before_help = "Example: carrick diff stream.mtp --seeds 200")]
+    /// Compare the interpreter with the compiled core, or two versions of a program, over random networks and applications
+    #[command(
+        before_help = "Example: carrick diff stream.mtp --seeds 200\n         carrick diff old.mtp new.mtp --seeds 20"
+    )]
     Diff(DiffArgs),
     /// Explain a diagnostic
     #[command(before_help = "Example: carrick explain MTP0201")]

@@ -20,6 +20,7 @@ use carrick_sim::scenario::Engine;
 use serde_json::json;
 
 use super::scenario::ViaArgs;
+use super::versions;
 use crate::args::{DiffArgs, TARGET};
 use crate::load::load_for;
 use crate::output::{self, Format};
@@ -56,6 +57,9 @@ struct Found {
 }
 
 pub fn run(args: &DiffArgs, targets: Targets) -> Result<ExitCode, Failure> {
+    if let Some(other) = &args.other {
+        return versions::run(args, other);
+    }
     let against = targets.named(&args.target)?.cores_alone();
     let program = load_for(&args.source.file, &args.source.features.choice(), Some(&against))?;
     let cores = against.cores(&program, args.verbose)?;

@@ -14,6 +14,7 @@ mod lsp;
 mod merge;
 mod new;
 mod plot;
+mod refused;
 mod report;
 mod repro;
 mod run;
@@ -23,6 +24,7 @@ mod sim;
 mod targets;
 mod trace;
 mod traced;
+mod versions;
 
 use std::process::ExitCode;
 use std::slice;

@@ -12,12 +12,15 @@ use carrick_driver::cc::Tracing;
 use carrick_ir::Program;
 use carrick_sim::Report;
 use carrick_sim::app::Messages;
+use carrick_sim::globals::Globals;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
 use carrick_sim::scenario::{BetweenReport, end_name};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::fabric::state_lines;
+use super::refused;
 use super::scenario::{self, AppKind, Between};
 use super::traced::{Traced, nothing};
 use crate::args::SimArgs;
@@ -53,8 +56,10 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));
     observers.extend(trace.as_mut().map(Traced::observer));
     let measured = !args.fast;
+    let mut globals = Globals::new(between.iter().map(|between| &**between.program()));
     if measured {
         observers.push(&mut metrics);
+        observers.push(&mut globals);
     }
     let progress = output::progress("simulating");
     let begin = Instant::now();
@@ -71,9 +76,10 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
     trace.map_or(Ok(()), Traced::finish)?;
     let metrics = measured.then_some(&metrics);
+    let state = between.as_ref().map_or_else(Map::new, |between| globals.of(0, between.program()));
     match args.format {
-        Format::Json => output::json(&as_json(&report, metrics, took, &manifest)),
-        Format::Pretty => pretty(&report, metrics, took, args),
+        Format::Json => output::json(&as_json(&report, metrics, took, &manifest, &state)),
+        Format::Pretty => pretty(&report, metrics, took, args, &state),
     }
     Ok(ExitCode::from(u8::from(!report.failures.is_empty() || !report.damage.is_empty())))
 }
@@ -99,7 +105,13 @@ fn goodput_bps(report: &Report) -> Option<f64> {
     (ns > 0).then(|| report.received() as f64 * 8e9 / ns as f64)
 }
 
-fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &SimArgs) {
+fn pretty(
+    report: &Report,
+    metrics: Option<&Metrics>,
+    took: Duration,
+    args: &SimArgs,
+    state: &Map<String, Value>,
+) {
     connections(report);
     if !args.scenario.streams.is_empty() {
         arrivals(report);
@@ -134,11 +146,10 @@ fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Sim
         );
     }
     for host in 0..2 {
-        for (reason, n) in report.refusals(host) {
-            println!("{} refused {n}: {reason}", ["client", "server"][host]);
-        }
+        let (of, first) = (["client", "server"][host], report.first_claims[host].as_deref());
+        refused::lines(of, &report.counters[host], first).iter().for_each(|line| println!("{line}"));
     }
-    report.between.iter().for_each(on_the_way);
+    report.between.iter().for_each(|node| on_the_way(node, state));
     println!(
         "simulated         {} packets in {:.3} s ({:.0} packets/s)",
         report.packets,
@@ -193,7 +204,7 @@ fn arrivals(report: &Report) {
     }
 }
 
-fn on_the_way(node: &BetweenReport) {
+fn on_the_way(node: &BetweenReport, state: &Map<String, Value>) {
     let counted = |name| node.counters[carrick_ir::counter(name)];
     println!(
         "on the way        {} packets let through, {} headers made; to the client {}, to the server {}",
@@ -202,15 +213,20 @@ fn on_the_way(node: &BetweenReport) {
         node.links[0].sent,
         node.links[1].sent
     );
-    for (reason, n) in node.refusals() {
-        println!("way refused {n}: {reason}");
-    }
+    state_lines("on the way", state).iter().for_each(|line| println!("{line}"));
+    refused::lines("way", &node.counters, None).iter().for_each(|line| println!("{line}"));
     scenario::unseen(&node.counters, node.protocols)
         .iter()
         .for_each(|why| println!("on the way        {why}"));
 }
 
-fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, manifest: &Manifest) -> Value {
+fn as_json(
+    report: &Report,
+    metrics: Option<&Metrics>,
+    took: Duration,
+    manifest: &Manifest,
+    state: &Map<String, Value>,
+) -> Value {
     let connections = |records: &[carrick_sim::app::Record]| -> Vec<Value> {
         records
             .iter()
@@ -240,6 +256,7 @@ fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, manifest:
         "between": report.between.as_ref().map(|node| json!({
             "open_contexts": node.open_contexts,
             "counters": carrick_ir::COUNTERS.iter().zip(&node.counters).collect::<BTreeMap<_, _>>(),
+            "state": state,
         })),
         "wall_seconds": took.as_secs_f64(),
         "failures": report.failures,

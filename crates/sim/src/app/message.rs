@@ -8,10 +8,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::ask::AskData;
+use super::patience::Patience;
 use super::pending_requests::PendingRequests;
 use super::place::Place;
 use super::plan::{Plan, Side};
-use super::record::{End, Record};
+use super::record::{End, Record, Refusal};
 use crate::core::Completion;
 use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;
@@ -49,6 +50,7 @@ struct Conn {
     refused: VecDeque<u64>,
     in_flight: usize,
     waits: bool,
+    patience: Patience,
     receiving: bool,
     seen: BTreeSet<u64>,
     over: bool,
@@ -78,6 +80,7 @@ impl App {
             refused: VecDeque::new(),
             in_flight: 0,
             waits: false,
+            patience: Patience::default(),
             receiving: false,
             seen: BTreeSet::new(),
             over: false,
@@ -214,16 +217,28 @@ impl App {
             OK => {
                 c.record.messages.sent += 1;
                 c.record.sent += u64::from(len);
+                c.record.taken();
+                c.patience.taken();
             }
+            BUSY if c.over => return,
             BUSY => {
+                c.record.refused(Refusal { call: "send", len: len.into(), status });
                 c.refused.push_back(message);
                 if !c.waits {
-                    c.waits = true;
-                    self.pending.wake(now + AGAIN_AFTER, conn);
+                    match c.patience.refused(now, AGAIN_AFTER) {
+                        Some(at) => {
+                            c.waits = true;
+                            self.pending.wake(at, conn);
+                        }
+                        None => self.settle(conn, End::Error(status), now),
+                    }
                 }
                 return;
             }
-            _ => c.record.messages.failed += 1,
+            _ => {
+                c.record.refused(Refusal { call: "send", len: len.into(), status });
+                c.record.messages.failed += 1;
+            }
         }
         self.send(conn, now);
     }

@@ -4,6 +4,7 @@
 mod ask;
 mod carrier;
 mod message;
+pub(crate) mod patience;
 pub(crate) mod pending_requests;
 mod place;
 mod plan;
@@ -16,7 +17,7 @@ pub use ask::{Ask, AskData};
 pub use message::in_a_packet as message_in_a_packet;
 pub use place::Place;
 pub use plan::{Plan, Side};
-pub use record::{End, Messages, Record};
+pub use record::{End, Messages, Record, Refusal};
 
 use crate::core::Completion;
 use crate::interface::Shape;

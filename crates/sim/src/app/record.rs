@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What one end of a connection saw.
 
+use std::fmt;
+
+use carrick_ir::STATUS_NAMES;
+
+use crate::status::{BUSY, NO_ROOM};
+
 /// How one end of a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
@@ -29,6 +35,33 @@ pub struct Record {
     pub end_of_stream: bool,
     /// where applications exchange messages
     pub messages: Messages,
+    /// the first request that ended in an error; while there is none, one that was refused for want of space and not taken since
+    pub refusal: Option<Refusal>,
+}
+
+/// A request that the program did not take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refusal {
+    /// the call of the interface
+    pub call: &'static str,
+    /// bytes that it was to carry
+    pub len: u64,
+    /// a `status_t`
+    pub status: u8,
+}
+
+impl Refusal {
+    /// Whether there was only no space at that time.
+    fn is_for_now(&self) -> bool {
+        [BUSY, NO_ROOM].contains(&self.status)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let status = STATUS_NAMES.get(usize::from(self.status)).copied().unwrap_or("?");
+        write!(f, "`{}` of {} bytes got {status}", self.call, self.len)
+    }
 }
 
 /// How messages fared.
@@ -49,6 +82,18 @@ pub struct Messages {
 }
 
 impl Record {
+    /// A request was refused.
+    pub(super) fn refused(&mut self, refusal: Refusal) {
+        if self.refusal.is_none_or(|before| before.is_for_now()) {
+            self.refusal = Some(refusal);
+        }
+    }
+
+    /// A request was taken: there was space for it.
+    pub(super) fn taken(&mut self) {
+        self.refusal = self.refusal.filter(|before| !before.is_for_now());
+    }
+
     pub(super) fn new(number: u64, now: u64) -> Record {
         Record {
             number,
@@ -61,6 +106,7 @@ impl Record {
             finished: None,
             end_of_stream: false,
             messages: Messages::default(),
+            refusal: None,
         }
     }
 }

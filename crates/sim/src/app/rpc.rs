@@ -10,10 +10,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::ask::AskData;
+use super::patience::Patience;
 use super::pending_requests::PendingRequests;
 use super::place::Place;
 use super::plan::Plan;
-use super::record::{End, Record};
+use super::record::{End, Record, Refusal};
 use crate::core::Completion;
 use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;
@@ -66,6 +67,7 @@ struct Conn {
     refused: VecDeque<u64>,
     in_flight: usize,
     waits: bool,
+    patience: Patience,
     over: bool,
     /// of the server: the requests that came
     seen: BTreeSet<u64>,
@@ -106,6 +108,7 @@ impl App {
             refused: VecDeque::new(),
             in_flight: 0,
             waits: false,
+            patience: Patience::default(),
             over: false,
             seen: BTreeSet::new(),
             owed: 0,
@@ -254,6 +257,8 @@ impl App {
             OK => {
                 c.record.messages.sent += 1;
                 c.record.sent += c.sizes.request;
+                c.record.taken();
+                c.patience.taken();
                 let weary = c.plan.client.abort_at.is_some_and(|at| c.record.sent + c.record.received >= at);
                 if weary && !c.over {
                     self.pending.ask(
@@ -267,16 +272,30 @@ impl App {
                 }
                 self.receive(Call::RecvResponse, done.value, Waiting::Response { conn, rpc });
             }
-            BUSY | NO_ROOM if !c.over => {
-                c.in_flight -= 1;
-                c.refused.push_back(rpc);
-                if !c.waits {
-                    c.waits = true;
-                    self.pending.wake(now + AGAIN_AFTER, conn);
-                }
+            BUSY | NO_ROOM if !c.over => self.refused(conn, rpc, done.status, now),
+            status => {
+                c.record.refused(Refusal { call: "request", len: c.sizes.request, status });
+                self.failed(conn, status, now);
             }
-            status => self.failed(conn, status, now),
         }
+    }
+
+    /// There is no space for a request now.
+    fn refused(&mut self, conn: usize, rpc: u64, status: u8, now: u64) {
+        let c = &mut self.conns[conn];
+        c.record.refused(Refusal { call: "request", len: c.sizes.request, status });
+        if !c.waits {
+            let Some(at) = c.patience.refused(now, AGAIN_AFTER) else {
+                // None of those that are left will be taken either.
+                c.next = c.sizes.count;
+                c.refused.clear();
+                return self.failed(conn, status, now);
+            };
+            c.waits = true;
+            self.pending.wake(at, conn);
+        }
+        c.in_flight -= 1;
+        c.refused.push_back(rpc);
     }
 
     fn failed(&mut self, conn: usize, status: u8, now: u64) {

@@ -6,6 +6,7 @@ mod operations;
 mod replay;
 mod script;
 mod shown;
+mod versions;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,13 +15,14 @@ use carrick_ir::Program;
 
 use crate::compiled::CompiledProgram;
 use crate::observe::Observer;
-use crate::run::run_through;
 use crate::scenario::{Engine, Scenario, Way};
+use crate::two_hosts::run_through;
 use shown::{Comparer, Recorder, finish};
 
 pub use comparison::Comparison;
 pub use operations::{Pace, diff_cores, diff_operations};
 pub use replay::{Network, diff_replayed};
+pub use versions::{Difference, Versions, diff_versions};
 
 /// A program in the network between the two ends of a comparison.
 pub struct Via<'a> {

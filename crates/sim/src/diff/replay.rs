@@ -10,8 +10,8 @@ use super::script::Script;
 use super::shown::{Comparer, Recorder, finish};
 use crate::interface::Interface;
 use crate::observe::{All, Observer};
-use crate::run::run;
 use crate::scenario::{Engine, Scenario};
+use crate::two_hosts::run;
 
 /// A network outside of the simulator.
 pub trait Network {

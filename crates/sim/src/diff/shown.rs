@@ -13,7 +13,7 @@ use crate::trace::describe;
 
 /// Something that a run shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Item {
+pub(super) enum Item {
     Record(Record),
     Packet(Vec<u8>),
     Completion(u64, u8, u64),
@@ -26,16 +26,24 @@ impl Item {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Shown {
-    now: u64,
-    place: Place,
-    item: Item,
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
+    pub now: u64,
+    pub place: Place,
+    pub item: Item,
+    /// the place in the text, which only the interpreter tells
+    pub at: Loc,
+}
+
+impl PartialEq for Shown {
+    fn eq(&self, other: &Shown) -> bool {
+        (self.now, self.place, &self.item) == (other.now, other.place, &other.item)
+    }
 }
 
 /// Where something shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     Host(usize),
     /// the core between the hosts
     Between,
@@ -44,7 +52,7 @@ enum Place {
 }
 
 /// What a run may show. Whoever shows more is stopped: nothing that these applications ask for takes as much.
-const MOST_SHOWN: usize = 2_000_000;
+pub(super) const MOST_SHOWN: usize = 2_000_000;
 
 /// Takes what a run shows, one by one.
 trait Take {
@@ -60,30 +68,32 @@ impl<T: Take> Observer for T {
     }
 
     fn sent(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
-        self.take(Shown { now, place: Place::Host(host), item: Item::Packet(packet.to_vec()) });
+        let item = Item::Packet(packet.to_vec());
+        self.take(Shown { now, place: Place::Host(host), item, at: Loc::default() });
     }
 
     fn record(&mut self, now: u64, host: usize, record: &Record) {
-        self.take(Shown { now, place: Place::Host(host), item: Item::record(record) });
+        self.take(Shown { now, place: Place::Host(host), item: Item::record(record), at: record.at });
     }
 
     fn completed(&mut self, now: u64, host: usize, done: &Completion) {
         let item = Item::Completion(done.token, done.status, done.value);
-        self.take(Shown { now, place: Place::Host(host), item });
+        self.take(Shown { now, place: Place::Host(host), item, at: Loc::default() });
     }
 
     fn passed(&mut self, now: u64, interface: usize, packet: &[u8]) {
-        self.take(Shown { now, place: Place::Interface(interface), item: Item::Packet(packet.to_vec()) });
+        let item = Item::Packet(packet.to_vec());
+        self.take(Shown { now, place: Place::Interface(interface), item, at: Loc::default() });
     }
 
     fn record_at(&mut self, now: u64, _station: usize, record: &Record) {
-        self.take(Shown { now, place: Place::Between, item: Item::record(record) });
+        self.take(Shown { now, place: Place::Between, item: Item::record(record), at: record.at });
     }
 }
 
 /// Keeps everything.
 #[derive(Debug, Default)]
-pub(super) struct Recorder(Vec<Shown>);
+pub(super) struct Recorder(pub Vec<Shown>);
 
 impl Take for Recorder {
     fn take(&mut self, shown: Shown) {

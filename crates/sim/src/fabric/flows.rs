@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::app::Refusal;
 use crate::limits::{self, at_most};
 
 /// When a flow begins, in nanoseconds.
@@ -42,6 +43,8 @@ pub struct Outcome {
     pub received: u64,
     /// a `status_t` that an application was told
     pub failed: Option<u8>,
+    /// the request that it was told of, if that was about bytes of the flow
+    pub refusal: Option<Refusal>,
     /// something arrived that was not sent so
     pub wrong: bool,
 }
@@ -218,6 +221,12 @@ impl Flows {
             outcome.failed = Some(status);
             self.settle(flow, now);
         }
+    }
+
+    /// A request with bytes of the flow was refused.
+    pub fn refused(&mut self, flow: u32, refusal: Refusal, now: u64) {
+        self.outcomes[flow as usize].refusal.get_or_insert(refusal);
+        self.failed(flow, refusal.status, now);
     }
 
     fn settle(&mut self, flow: u32, now: u64) {

@@ -39,6 +39,7 @@ pub use station::Placed;
 use station::Station;
 
 use crate::calls::Calls;
+use crate::fit;
 use crate::interface::{Interface, Shape};
 use crate::observe::Observer;
 use crate::run::same_version;
@@ -119,6 +120,9 @@ pub fn run_through(
         return Err("switches find hosts by their address, and this program sends whole frames".into());
     }
     programs.check(topology.hosts)?;
+    let said = (!setup.fit_message).then_some(setup.message);
+    let ways = [&programs.usual].into_iter().chain(programs.others.values());
+    let setup = &Setup { message: fit::message(ways, setup.mtu, said, setup.message)?, ..setup.clone() };
     let rate = topology.wires.iter().find(|wire| wire.ends.contains(&0)).map_or(0, |wire| wire.rate_bps);
     let mut flows = Flows::new(setup.flows(rate)?, topology.hosts)?;
     flows.series = setup.every.map(|every| Series { every, ..Series::default() });

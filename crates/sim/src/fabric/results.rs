@@ -198,7 +198,8 @@ impl Results {
                 (true, _, _) => "bytes arrived that were not sent".to_owned(),
                 (_, Some(status), _) => {
                     let name = STATUS_NAMES.get(usize::from(status)).copied().unwrap_or("?");
-                    format!("the application got {name}")
+                    let from = f.outcome.refusal.map_or_else(String::new, |refusal| format!(" ({refusal})"));
+                    format!("the application got {name}{from}")
                 }
                 (_, _, None) if f.flow.background => return None,
                 (_, _, None) => format!("{} of {} bytes arrived", f.outcome.received, f.flow.octets),

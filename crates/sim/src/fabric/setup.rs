@@ -29,6 +29,8 @@ pub struct Setup {
     pub links: Vec<[Node; 2]>,
     /// bytes of a message at most, where a program carries messages
     pub message: u32,
+    /// a program that takes no messages of this length is sent shorter ones
+    pub fit_message: bool,
     /// messages from one host to another that are under way at once, where a program carries messages
     pub outstanding: Option<u32>,
     /// flows to one host follow each other on one connection

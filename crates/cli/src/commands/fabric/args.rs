@@ -187,6 +187,7 @@ impl FabricArgs {
             background: background.transpose()?,
             seed: common.seed,
             mtu: common.mtu,
+            fit_message: message.is_none(),
             message: message.transpose()?.unwrap_or(MESSAGE),
             outstanding: common.outstanding,
             keep: self.keep,

@@ -38,7 +38,7 @@ use programs::Programs;
 pub use programs::files;
 pub use runs::Shard;
 use runs::{Asked, Runs};
-pub use show::RUN;
+pub use show::{RUN, state_lines};
 
 use super::plot;
 use super::traced::Traced;

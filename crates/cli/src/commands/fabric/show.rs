@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use carrick_ir::{COUNTERS, REFUSALS, counter};
+use carrick_ir::{COUNTERS, counter};
 use carrick_sim::fabric::MessageTimes;
 use carrick_sim::fabric::results::{
     Bucket, LinkResult, OffloadResult, ServiceResult, StationResult, Tier, TierResult,
@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::finished::{Run, Sender};
 use super::runs::Runs;
+use crate::commands::refused;
 use crate::commands::scenario::unseen;
 use crate::manifest::Manifest;
 
@@ -111,9 +112,7 @@ fn one(run: &Run) {
     r.tiers.iter().for_each(tier);
     link("bottleneck", &r.bottleneck);
     r.links.iter().for_each(|it| link("link", it));
-    for (reason, n) in refusals(&r.counters) {
-        println!("hosts refused {n}: {reason}");
-    }
+    refused::lines("hosts", &r.counters, None).iter().for_each(|line| println!("{line}"));
     r.services.iter().for_each(service);
     for call in r.calls.iter().filter(|call| call.failure().is_none()) {
         println!("called            {}: {}", call.text, call.status().unwrap_or_default());
@@ -185,6 +184,16 @@ fn service(s: &ServiceResult) {
     );
 }
 
+/// The global contexts of a program in the network, a line for each.
+pub fn state_lines(place: &str, globals: &Map<String, Value>) -> Vec<String> {
+    let line = |(name, fields): (&String, &Value)| {
+        let fields = fields.as_object().into_iter().flatten();
+        let all: Vec<_> = fields.map(|(name, value)| format!("{name} {value}")).collect();
+        format!("{:<17} {name}: {}", format!("state {place}"), all.join(", "))
+    };
+    globals.iter().map(line).collect()
+}
+
 fn station((s, globals): (&StationResult, &Map<String, Value>)) {
     let counted = |name| s.counters[counter(name)];
     println!(
@@ -196,14 +205,8 @@ fn station((s, globals): (&StationResult, &Map<String, Value>)) {
         counted("tx_packets")
     );
     s.offload.iter().for_each(|it| offload(&s.node, it));
-    for (name, fields) in globals {
-        let fields = fields.as_object().into_iter().flatten();
-        let all: Vec<_> = fields.map(|(name, value)| format!("{name} {value}")).collect();
-        println!("{:<17} {name}: {}", format!("state at {}", s.node), all.join(", "));
-    }
-    for (reason, n) in refusals(&s.counters) {
-        println!("{} refused {n}: {reason}", s.node);
-    }
+    state_lines(&format!("at {}", s.node), globals).iter().for_each(|line| println!("{line}"));
+    refused::lines(&s.node, &s.counters, None).iter().for_each(|line| println!("{line}"));
     unseen(&s.counters, s.protocols)
         .iter()
         .for_each(|why| println!("{:<17} {why}", format!("at {}", s.node)));
@@ -224,10 +227,6 @@ fn offload(node: &str, o: &OffloadResult) {
         c.unanswered,
         o.busy * 100.0
     );
-}
-
-fn refusals(counters: &[u64]) -> impl Iterator<Item = (&'static str, u64)> {
-    COUNTERS.iter().copied().zip(counters.iter().copied()).take(REFUSALS).filter(|(_, n)| *n > 0)
 }
 
 fn counters(all: &[u64]) -> BTreeMap<&'static str, u64> {

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use super::outbox::Outbox;
 use super::pieces::{Piece, Pieces};
 use super::place::{Place, address};
-use crate::app::AskData;
 use crate::app::pending_requests::PendingRequests;
+use crate::app::{AskData, Refusal};
 use crate::core::Completion;
 use crate::fabric::flows::Flows;
 use crate::interface::{Arg, Call, args};
@@ -134,9 +134,12 @@ impl HostApp {
         let outbox = &mut self.ways[way].outbox;
         outbox.answered();
         match status {
-            OK => {}
-            BUSY => outbox.refused(piece, now, way, &mut self.pending),
-            _ => flows.failed(piece.flow, status, now),
+            OK => outbox.taken(),
+            BUSY if outbox.refused(piece, now, way, &mut self.pending) => {}
+            _ => {
+                let len = self.pieces.len(piece, flows);
+                flows.refused(piece.flow, Refusal { call: "send", len, status }, now);
+            }
         }
         self.send(way, flows);
     }

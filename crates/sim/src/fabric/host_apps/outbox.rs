@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::pieces::Piece;
+use crate::app::patience::Patience;
 use crate::app::pending_requests::PendingRequests;
 
 /// Before what was refused is tried again, in nanoseconds.
@@ -17,6 +18,7 @@ pub(super) struct Outbox {
     to_send: VecDeque<Piece>,
     under_way: usize,
     waits: bool,
+    patience: Patience,
 }
 
 impl Outbox {
@@ -47,13 +49,28 @@ impl Outbox {
         self.under_way -= 1;
     }
 
-    /// A message was refused: the application is woken, and told this number, when it may be tried again.
-    pub fn refused<W>(&mut self, piece: Piece, now: u64, number: usize, pending: &mut PendingRequests<W>) {
-        self.to_send.push_front(piece);
+    /// A message was taken.
+    pub fn taken(&mut self) {
+        self.patience.taken();
+    }
+
+    /// A message was refused for want of space: the application is woken, and told this number, when it may be tried again. False: it was
+    /// refused for so long that it is not tried again.
+    #[must_use]
+    pub fn refused<W>(
+        &mut self,
+        piece: Piece,
+        now: u64,
+        number: usize,
+        pending: &mut PendingRequests<W>,
+    ) -> bool {
         if !self.waits {
+            let Some(at) = self.patience.refused(now, AGAIN_AFTER) else { return false };
             self.waits = true;
-            pending.wake(now + AGAIN_AFTER, number);
+            pending.wake(at, number);
         }
+        self.to_send.push_front(piece);
+        true
     }
 
     /// It may.

@@ -36,6 +36,11 @@ impl Pieces {
         (octets / count + u64::from(u64::from(piece.number) < octets % count), count)
     }
 
+    /// Bytes of a message of a flow.
+    pub fn len(&self, piece: Piece, flows: &Flows) -> u64 {
+        self.piece(piece, flows).0
+    }
+
     /// All messages of a flow.
     pub fn of(&self, flow: u32, flows: &Flows) -> impl Iterator<Item = Piece> + use<> {
         let (_, count) = self.piece(Piece { flow, number: 0 }, flows);

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use super::outbox::Outbox;
 use super::pieces::{Piece, Pieces};
 use super::place::{Place, address};
-use crate::app::AskData;
 use crate::app::pending_requests::PendingRequests;
+use crate::app::{AskData, Refusal};
 use crate::core::Completion;
 use crate::fabric::flows::Flows;
 use crate::interface::{Arg, Args, Call, args};
@@ -114,11 +114,15 @@ impl HostApp {
         self.outbox.answered();
         match done.status {
             OK => {
+                self.outbox.taken();
                 let len = TAKEN.len() as u64;
                 self.receive(Call::RecvResponse, done.value, len, Waiting::Response(piece));
             }
-            BUSY | NO_ROOM => self.outbox.refused(piece, now, 0, &mut self.pending),
-            status => flows.failed(piece.flow, status, now),
+            BUSY | NO_ROOM if self.outbox.refused(piece, now, 0, &mut self.pending) => {}
+            status => {
+                let len = self.pieces.len(piece, flows);
+                flows.refused(piece.flow, Refusal { call: "request", len, status }, now);
+            }
         }
         self.request(flows);
     }

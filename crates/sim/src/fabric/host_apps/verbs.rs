@@ -187,12 +187,16 @@ impl HostApp {
         lane.outbox.answered();
         match status {
             OK if lane.outbox.is_done() => {
+                lane.outbox.taken();
                 lane.flow = None;
                 let host = lane.host;
                 self.serve(host, flows, now);
             }
-            OK => self.send(place, flows),
-            BUSY if lane.broken.is_none() => lane.outbox.refused(piece, now, place, &mut self.pending),
+            OK => {
+                lane.outbox.taken();
+                self.send(place, flows);
+            }
+            BUSY if lane.broken.is_none() && lane.outbox.refused(piece, now, place, &mut self.pending) => {}
             status => self.breaks(place, status, flows, now),
         }
     }
