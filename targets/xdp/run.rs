@@ -30,6 +30,8 @@ struct Words {
     /// one, or those of a program in the network
     devices: Vec<String>,
     address: u128,
+    /// of its network; 0: it has none
+    broadcast: u32,
     settings: Vec<String>,
     rates: Rates,
     /// for the process of the application, or of a program in the network; `None`: there is none
@@ -58,6 +60,7 @@ fn words(args: &[String], program: &Program) -> Result<Words, Failure> {
             "--addr" => {
                 let address = address::of_host(value, program.net_header.layer).map_err(Failure::Usage)?;
                 words.address = address::number(address);
+                words.broadcast = address::broadcast(value, program.net_header.layer);
                 host.extend([word.clone(), value.clone()]);
             }
             "--rate" => written.add(value, false)?,
@@ -257,7 +260,8 @@ fn place(run: &Run<'_>, words: &Words, tracing: Tracing) -> Result<Placed, Failu
     let object = Object::load(&compiled.program.path, &limited, seed, words.address, mtu, &params);
     let object = object.map_err(refused)?;
     let names = words.devices.join(" and ");
-    let link = link(&program, &object, &devices, &compiled.dispatcher.path).map_err(refused)?;
+    let link = link(&program, &object, &devices, words.broadcast, &compiled.dispatcher.path);
+    let link = link.map_err(refused)?;
     // Standard output is the application's.
     let is = if devices.len() > 1 { "between" } else { "on" };
     eprintln!("{} is {is} {names}", program.name);
@@ -269,6 +273,7 @@ fn link(
     program: &Program,
     object: &Object,
     devices: &[Device],
+    broadcast: u32,
     dispatcher: &Path,
 ) -> Result<Linked, LoadError> {
     if program.in_network.is_some() {
@@ -279,6 +284,7 @@ fn link(
     let entry = Entry { dispatcher, traffic: Traffic::of(program), who: &who };
     let device = &devices[0];
     object.set_device(device.index).map_err(LoadError::Failed)?;
+    object.set_link(device.mac, broadcast).map_err(LoadError::Failed)?;
     object.attach(device, entry).map(Linked::Beside)
 }
 

@@ -37,6 +37,17 @@ pub fn of_host(text: &str, layer: NetLayer) -> Result<IpAddr, String> {
     Ok(address)
 }
 
+/// The broadcast address of the network of such an address; 0 if it has none, as those of IPv6.
+pub fn broadcast(text: &str, layer: NetLayer) -> u32 {
+    let (_, _, usual, longest) = written(layer);
+    let (address, len) = text.split_once('/').unwrap_or((text, usual));
+    // RFC 3021: one or two addresses are all hosts'.
+    match (address.parse::<Ipv4Addr>(), len.parse::<u8>()) {
+        (Ok(address), Ok(len)) if len + 1 < longest => u32::from(address) | u32::MAX >> len,
+        _ => 0,
+    }
+}
+
 /// RFC 1122 3.2.1.3: these represent no host of a network, and RFC 1112 groups.
 fn is_nobodys(address: Ipv4Addr) -> bool {
     address.octets()[0] == 0 || address.octets()[0] >= 224 || address.is_loopback()
@@ -73,6 +84,19 @@ mod tests {
         for text in ["0.0.0.0/0", "0.0.0.0", "0.1.2.3", "127.0.0.1/8", "224.0.0.1", "255.255.255.255"] {
             assert!(of(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_network_of_ipv4_has_a_broadcast_address() {
+        let of = |text| broadcast(text, NetLayer::Ipv4);
+        assert_eq!(
+            (of("10.7.0.2/24"), of("10.7.0.2"), of("10.7.0.2/30")),
+            (0x0a07_00ff, 0x0a07_00ff, 0x0a07_0003)
+        );
+        assert_eq!(
+            (of("10.7.0.2/31"), of("10.7.0.2/32"), broadcast("fd00::2/64", NetLayer::Ipv6)),
+            (0, 0, 0)
+        );
     }
 
     #[test]

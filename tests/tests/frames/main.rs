@@ -2,11 +2,12 @@
 //! What each port with Ethernet does with each kind of frame, and Linux beside it in the same run. A row of `table.rs` is a kind of
 //! frame; a [`Stack`] is what it is sent to.
 //!
-//! `devices.rs` has what happens when the device under a port goes.
+//! `devices.rs` has what happens when the device under a port goes, `kernel.rs` the programs in the kernel.
 //!
 //! `CARRICK_RECORD=1 cargo test -p carrick-tests --test frames` writes the tables of `targets/native/README.md` anew.
 
 mod devices;
+mod kernel;
 mod packets;
 mod stack;
 mod table;

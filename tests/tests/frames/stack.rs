@@ -11,7 +11,7 @@ use crate::table::{Row, Seen};
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
 /// The first port that probes are sent from. What shows that a probe has been dealt with has the next one.
-const FIRST_PORT: u16 = 20_000;
+pub const FIRST_PORT: u16 = 20_000;
 
 /// The version of the Internet Protocol, by its EtherType.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,10 +20,10 @@ pub struct Version(pub u16);
 /// A stack with the address [`IT`] or [`IT6`].
 pub struct Stack {
     version: Version,
-    mac: [u8; 6],
+    pub mac: [u8; 6],
     wire: Scripted,
     process: Option<(Running, Box<dyn Iterator<Item = String> + Send>)>,
-    _net: Net,
+    pub net: Net,
 }
 
 impl Stack {
@@ -49,7 +49,8 @@ impl Stack {
         Some(Stack::at(net, version, Some((running, Box::new(lines)))))
     }
 
-    fn at(
+    /// One that runs, at our end of a wire.
+    pub fn at(
         net: Net,
         version: Version,
         process: Option<(Running, Box<dyn Iterator<Item = String> + Send>)>,
@@ -63,7 +64,7 @@ impl Stack {
         let script = root().join("tests/tests/frames/wire.py");
         let mut wire = Scripted::start("wire", python.arg("-u").arg(script).arg(DEVICE));
         assert_eq!(wire.answer(), "here");
-        Stack { version, mac, wire, process, _net: net }
+        Stack { version, mac, wire, process, net }
     }
 
     /// What is seen after the frames of a row: all that the stack sends until it answers a packet that is sent behind them.
@@ -95,12 +96,12 @@ impl Stack {
         Some(lines.collect())
     }
 
-    fn send(&mut self, frame: &[u8]) {
+    pub fn send(&mut self, frame: &[u8]) {
         let text: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
         self.wire.tell(&text);
     }
 
-    fn received(&mut self) -> Vec<u8> {
+    pub fn received(&mut self) -> Vec<u8> {
         let text = self.wire.answer();
         let pairs = text.as_bytes().chunks(2);
         pairs
@@ -119,7 +120,7 @@ impl Stack {
 
     /// What a frame of the stack is, and whether it answers the packet behind the probe. Questions for our hardware address are
     /// answered.
-    fn understood(&mut self, frame: &[u8], port: u16) -> Option<(Seen, bool)> {
+    pub fn understood(&mut self, frame: &[u8], port: u16) -> Option<(Seen, bool)> {
         let (head, packet) = frame.split_at_checked(14)?;
         if head[6..12] != self.mac {
             return None;

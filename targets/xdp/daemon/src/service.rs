@@ -285,6 +285,8 @@ impl Service {
         )
         .map_err(|refusal| refusal.failure(self.verbose))?;
         object.set_device(self.device.index).map_err(Failure::Failed)?;
+        let broadcast = address::broadcast(&self.wanted.address, self.program.net_header.layer);
+        object.set_link(self.device.mac, broadcast).map_err(Failure::Failed)?;
         object.pin(&self.pins).map_err(Failure::Failed)?;
         *lock(&self.core) = Some(Core { object: Arc::new(object), link: None });
         Ok(())

@@ -9,23 +9,48 @@
 #include "carrick/reports.h"
 #endif
 
+struct {
+    CARRICK_UINT(type, CARRICK_MAP_ARRAY);
+    CARRICK_UINT(max_entries, 1);
+    CARRICK_TYPE(key, uint32_t);
+    CARRICK_TYPE(value, struct carrick_own_device);
+} carrick_own_device CARRICK_SECTION(".maps");
+
+/* Whether a host takes in a packet, whose Ethernet header is in `core->out`: it is for this device alone (RFC 1122
+ * §3.3.6), and from another host. */
+CARRICK_INLINE bool CARRICK_OWN(hears)(const struct CARRICK_OWN(core) * core) {
+    uint32_t only = 0;
+    const struct carrick_own_device *device = bpf_map_lookup_elem(&carrick_own_device, &only);
+    if (!device || carrick_is_group(core->out))
+        return false;
+    if (device->mac != 0 && device->mac != carrick_mac_number(core->out))
+        return false;
+    return carrick_net_comes_from(&core->ip.src, device) && !carrick_net_same(&core->ip.src, &core->address);
+}
+
 /* The frame, if it is a packet for this program: its network header is checked as everywhere, and what follows it is
- * copied to where the parser reads. 0: it is none. */
+ * copied to where the parser reads. Then CARRICK_XDP_TX is returned, and else what becomes of the frame: the kernel's
+ * own stack never gets a packet of the program, which it would refuse (with a reset, for example). */
 CARRICK_GLOBAL_FN int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
     if (!core)
-        return 0;
+        return CARRICK_XDP_PASS;
     uint8_t *out = core->out;
     if (bpf_xdp_load_bytes(ctx, 0, out, CARRICK_ETHERNET) != 0 || carrick_load16(out + 12) != CARRICK_NET_TYPE)
-        return 0;
+        return CARRICK_XDP_PASS;
     int known = CARRICK_OWN(read)(ctx, core, &core->address);
-    if (known < 0)
-        return CARRICK_OWN(refuse)(core, (uint32_t)(-1 - known));
+    if (known >= 0 && !CARRICK_OWN(hears)(core))
+        known = -1 - CARRICK_COUNT_IP_ADDRESS;
+    if (known < 0) {
+        uint32_t why = (uint32_t)(-1 - known);
+        (void)CARRICK_OWN(refuse)(core, why);
+        return CARRICK_OWN(is_own)(core, why) ? CARRICK_XDP_DROP : CARRICK_XDP_PASS;
+    }
 #ifdef CARRICK_REPORT_PARSER
     core->reported = core->ip.protocol == CARRICK_NET_ICMP;
     if (core->reported)
-        return CARRICK_OWN(arrive_report)(ctx, core);
+        return CARRICK_OWN(arrive_report)(ctx, core) ? CARRICK_XDP_TX : CARRICK_XDP_PASS;
 #endif
-    return CARRICK_OWN(see)(ctx, core);
+    return CARRICK_OWN(see)(ctx, core) ? CARRICK_XDP_TX : CARRICK_XDP_DROP;
 }
 
 /* Whether the host has found that the device may lose what goes back by it (XDP_TX). */
@@ -107,15 +132,17 @@ CARRICK_INLINE int CARRICK_OWN(out)(struct CARRICK_OWN(core) * core, int verdict
     return core->device && verdict == CARRICK_XDP_TX ? (int)bpf_redirect(core->device, 0) : verdict;
 }
 
-/* Packets of the program are its own: what it issues for one leaves in its frame. All others go on to the kernel. */
+/* Packets of the program are its own: what it issues for one leaves in its frame, and one that it refuses is dropped.
+ * All others go on to the kernel. */
 CARRICK_SECTION("xdp") int ingress(struct xdp_md *ctx) {
     struct CARRICK_OWN(core) *core = CARRICK_OWN(here)();
     if (!core)
         return CARRICK_XDP_PASS;
     core->now = core->clock ? core->clock - 1 : bpf_ktime_get_ns();
     core->wanted = 0;
-    if (!CARRICK_OWN(arrive)(ctx, core))
-        return CARRICK_XDP_PASS;
+    int arrived = CARRICK_OWN(arrive)(ctx, core);
+    if (arrived != CARRICK_XDP_TX)
+        return arrived == CARRICK_XDP_DROP ? CARRICK_XDP_DROP : CARRICK_XDP_PASS;
     core->counters[CARRICK_COUNT_RX_PACKETS]++;
     core->chain.handle = 0;
 #if CARRICK_CLAIMED

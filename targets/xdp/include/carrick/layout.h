@@ -68,6 +68,13 @@ struct carrick_next_hop {
 };
 #define CARRICK_WAY_LASTS UINT64_C(1000000000) /* ns */
 
+/* What the program has to know of its device (`carrick_own_device`): which frames are not for it. */
+struct carrick_own_device {
+    uint64_t mac;       /* its hardware address, as a number; 0: it has none */
+    uint32_t broadcast; /* the broadcast address of its network, over IPv4; 0: it has none */
+    uint32_t reserved;
+};
+
 /* A timer of a context. The values of `slots_N` end with those of the instance, in the order of their declaration; in
  * front of them stand, 4 bytes each, the slot, its generation, the word that holds it, and whether it is there. */
 struct carrick_timer {

@@ -23,6 +23,11 @@ CARRICK_INLINE bool carrick_net_is_host(const carrick_net_address *a) {
     return carrick_is_host(*a);
 }
 
+/* Whether a packet with this source can come from another host (RFC 1122 §3.2.1.3). */
+CARRICK_INLINE bool carrick_net_comes_from(const carrick_net_address *a, const struct carrick_own_device *device) {
+    return carrick_is_host(*a) && *a >> 24 != 127 && *a != device->broadcast;
+}
+
 /* Bytes of a packet, as its header says. */
 CARRICK_INLINE uint32_t carrick_net_total(const uint8_t *p) {
     return carrick_load16(p + 2);

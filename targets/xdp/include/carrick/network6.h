@@ -3,6 +3,7 @@
 #ifndef CARRICK_XDP_NETWORK_H
 #define CARRICK_XDP_NETWORK_H
 
+#include "carrick/ethernet.h"
 #include "carrick/ipv6.h"
 #ifdef CARRICK_SEGMENTS
 #include "carrick/segments6.h"
@@ -23,6 +24,13 @@ CARRICK_INLINE bool carrick_net_same(const carrick_net_address *a, const carrick
 /* Whether an address can be that of a single host. */
 CARRICK_INLINE bool carrick_net_is_host(const carrick_net_address *a) {
     return carrick_ip6_is_host(*a);
+}
+
+/* Whether a packet with this source can come from another host: not from `::1`, and not from an IPv4 address in an IPv6
+ * one, which belongs to no interface (RFC 4291 §2.5). */
+CARRICK_INLINE bool carrick_net_comes_from(const carrick_net_address *a, const struct carrick_own_device *device) {
+    (void)device;
+    return carrick_ip6_is_host(*a) && (a->high != 0 || (a->low != 1 && a->low >> 32 != 0xffff));
 }
 
 /* Bytes of a packet, as its header says. */

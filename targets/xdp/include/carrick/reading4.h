@@ -3,6 +3,13 @@
 #ifndef CARRICK_XDP_READING_VERSION_H
 #define CARRICK_XDP_READING_VERSION_H
 
+/* Whether a packet that was refused, for this reason (counter), is the program's, by the header in `core->in`: of its
+ * protocol, and to its address. */
+CARRICK_INLINE bool CARRICK_OWN(is_own)(const struct CARRICK_OWN(core) * core, uint32_t why) {
+    return why != CARRICK_COUNT_IP_SHORT && core->in[9] == CARRICK_PROTOCOL &&
+           carrick_net_destination(core->in) == core->address;
+}
+
 /* Reads the network header behind the Ethernet header, of a packet to this address: how long it is, or the negative of
  * (counter + 1) that says why it is none for this program. */
 CARRICK_INLINE int CARRICK_OWN(read)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core,

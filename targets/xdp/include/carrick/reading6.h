@@ -99,6 +99,16 @@ CARRICK_INLINE bool CARRICK_OWN(takes)(uint8_t protocol) {
     return protocol == CARRICK_PROTOCOL;
 }
 
+/* Whether a packet that was refused, for this reason (counter), is the program's: to its address, and of its protocol,
+ * or not read so far. The kernel's own stack refuses the same options and routes, and reports them (RFC 8200 §4.2). */
+CARRICK_INLINE bool CARRICK_OWN(is_own)(const struct CARRICK_OWN(core) * core, uint32_t why) {
+    carrick_net_address to = carrick_net_destination(core->in);
+    uint8_t protocol = core->ip.protocol;
+    bool is_refused_by_all = why == CARRICK_COUNT_IP_SHORT || why == CARRICK_COUNT_IP_PROTOCOL;
+    return carrick_net_same(&to, &core->address) &&
+           (carrick_ip6_extends(protocol, CARRICK_IP6_HEADER) || (protocol == CARRICK_PROTOCOL && !is_refused_by_all));
+}
+
 /* Reads the network headers behind the Ethernet header, of a packet to this address: how long they are, or the negative
  * of (counter + 1) that says why it is none for this program. */
 CARRICK_INLINE int CARRICK_OWN(read)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core,
@@ -106,6 +116,7 @@ CARRICK_INLINE int CARRICK_OWN(read)(struct xdp_md *ctx, struct CARRICK_OWN(core
     core->room = (uint32_t)bpf_xdp_get_buff_len(ctx);
     if (bpf_xdp_load_bytes(ctx, CARRICK_ETHERNET, core->in, CARRICK_IP6_HEADER) != 0)
         return -1 - CARRICK_COUNT_IP_SHORT;
+    core->ip.protocol = core->in[6];
     if (core->in[0] >> 4 != 6)
         return -1 - CARRICK_COUNT_IP_VERSION;
     uint32_t total = carrick_ip6_total(core->in);

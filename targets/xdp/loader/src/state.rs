@@ -113,6 +113,18 @@ impl Object {
         self.each_core(|core| put(core, head::DEVICE, &index.to_ne_bytes()))
     }
 
+    /// Frames for another hardware address are not the program's, nor packets from the broadcast address of its network
+    /// (0: it has none). Of a program in the network they are as others.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn set_link(&self, mac: [u8; 6], broadcast: u32) -> Result<(), String> {
+        let (device, only) = (self.map("carrick_own_device")?, 0_u32.to_ne_bytes());
+        let mac = mac.iter().fold(0, |number, octet| number << 8 | u64::from(*octet));
+        let value = [mac, u64::from(broadcast)].map(u64::to_ne_bytes).concat();
+        maps::update(fd(device), Some(&only), &value).map_err(failed("write what its device is"))
+    }
+
     /// Reports are looked at anyway: nobody is woken for them.
     pub(crate) fn stay_awake(&self) -> Result<(), String> {
         let (shared, only) = (self.map("carrick_shared")?, 0_u32.to_ne_bytes());
