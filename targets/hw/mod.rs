@@ -89,7 +89,7 @@ impl Host for Hw {
         let (service, ended) = (compiled(run, || serve(run.program, design))?, end_of_signals()?);
         let start = |command: &mut Command| command.envs(service.environment()).args(run.words).spawn();
         let stack = Stack::start(host()?, start)?;
-        let code = stack.wait_or_end(&ended, || {})?;
+        let code = stack.wait_or_end(&ended, || Ok(()))?;
         service.end();
         Ok(code)
     }

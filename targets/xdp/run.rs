@@ -154,7 +154,8 @@ pub fn run(run: &Run<'_>) -> Result<ExitCode, Failure> {
     let words = words(run.words, run.program)?;
     let Placed { device, object, link, host, end } = place(run, &words, Tracing::Off)?;
     let end = end.expect("nothing else ends it");
-    let mut watch = Watch { object: &object, device: &device, said: false };
+    let mut watch =
+        Watch { object: &object, link: &link, device: &device, broadcast: words.broadcast, said: false };
     if let (Some(host), Some(args)) = (host, &words.host) {
         let code = applied(host, &mut watch, args, &end);
         let used = object.owned().map_err(Failure::Failed)?;
@@ -163,15 +164,18 @@ pub fn run(run: &Run<'_>) -> Result<ExitCode, Failure> {
         return code;
     }
     // An error ends the wait as a signal does, but for one that only interrupts it.
-    while matches!(poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&LOOK)), Ok(0) | Err(Errno::INTR)) {
-        watch.look();
+    let mut seen = Ok(());
+    while seen.is_ok()
+        && matches!(poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&LOOK)), Ok(0) | Err(Errno::INTR))
+    {
+        seen = watch.look();
     }
     link.detach().map_err(Failure::Failed)?;
     let counters = object.counters().map_err(Failure::Failed)?;
     for (name, count) in COUNTERS.iter().zip(counters).filter(|(_, count)| *count > 0) {
         println!("{name} {count}");
     }
-    Ok(ExitCode::SUCCESS)
+    seen.map(|()| ExitCode::SUCCESS)
 }
 
 /// Starts a program, and the process of its application, which passes on what the program reports.
@@ -217,6 +221,14 @@ enum Linked {
 }
 
 impl Linked {
+    /// Whether all its devices are there.
+    fn is_attached(&self) -> Result<bool, String> {
+        match self {
+            Linked::Beside(link) => Ok(link.device()?.is_some()),
+            Linked::Between(links) => links.iter().try_fold(true, |all, link| Ok(all && link.is_attached()?)),
+        }
+    }
+
     fn detach(self) -> Result<(), String> {
         match self {
             Linked::Beside(link) => link.detach(),
@@ -281,7 +293,7 @@ fn link(
         return object.attach_between(devices).map(Linked::Between);
     }
     let who = format!("{} (process {})", program.name, std::process::id());
-    let entry = Entry { dispatcher, traffic: Traffic::of(program), who: &who };
+    let entry = Entry { dispatcher, traffic: Traffic::of(program), who: &who, life: None };
     let device = &devices[0];
     object.set_device(device.index).map_err(LoadError::Failed)?;
     object.set_link(device.mac, broadcast).map_err(LoadError::Failed)?;
@@ -301,16 +313,35 @@ fn inherited(object: &Object) -> io::Result<String> {
 /// What a person should hear while the program is at its device, not at its end.
 struct Watch<'a> {
     object: &'a Object,
+    link: &'a Linked,
     device: &'a str,
+    broadcast: u32,
     said: bool,
 }
 
 impl Watch<'_> {
-    fn look(&mut self) {
+    /// The error is that nothing comes to the program any more.
+    fn look(&mut self) -> Result<(), Failure> {
         let counters = if self.said { Vec::new() } else { self.object.counters().unwrap_or_default() };
         if let Some(advice) = advice::on_checksums(&counters, self.device) {
             eprintln!("{advice}");
             self.said = true;
+        }
+        if self.link.is_attached().map_err(Failure::Failed)? {
+            return self.look_at_address();
+        }
+        Err(Failure::Failed(format!("{} is gone; the program receives no packets any more", self.device)))
+    }
+}
+
+impl Watch<'_> {
+    /// Its device may have another hardware address by now. (A program in the network takes the frames of all.)
+    fn look_at_address(&self) -> Result<(), Failure> {
+        match (self.link, Device::find(self.device)) {
+            (Linked::Beside(_), Ok(device)) => {
+                self.object.set_link(device.mac, self.broadcast).map_err(Failure::Failed)
+            }
+            _ => Ok(()),
         }
     }
 }

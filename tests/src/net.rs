@@ -179,6 +179,23 @@ impl Net {
         self.ip(end, &format!("link set {DEVICE} {}", if up { "up" } else { "down" }))
     }
 
+    /// Deletes the wire, as seen from our end.
+    ///
+    /// # Errors
+    /// What `ip` said.
+    pub fn delete_wire(&self) -> Result<(), String> {
+        self.ip(End::Ours, &format!("link del {DEVICE}"))
+    }
+
+    /// Makes the wire of [`Net::kernel_on_both`] again, which was deleted.
+    ///
+    /// # Errors
+    /// What `ip` or `ethtool` said.
+    pub fn make_wire_again(&self) -> Result<(), String> {
+        self.join()?;
+        self.ip(End::Ours, &format!("addr add {}/24 dev {DEVICE}", Net::OURS))
+    }
+
     fn set_up_tun(&self) -> Result<(), String> {
         run(Command::new("ip").args(["netns", "add", self.name(End::Peer)]))?;
         without_ipv6(self.name(End::Peer))?;
@@ -216,11 +233,16 @@ impl Net {
     }
 
     fn set_up(&self) -> Result<(), String> {
-        let [ours, peer] = &self.names;
         for name in &self.names {
             run(Command::new("ip").args(["netns", "add", name]))?;
             run(Command::new("ip").args(["-n", name, "link", "set", "lo", "up"]))?;
         }
+        self.join()
+    }
+
+    /// Makes the wire.
+    fn join(&self) -> Result<(), String> {
+        let [ours, peer] = &self.names;
         self.ip(End::Ours, &format!("link add {DEVICE} type veth peer name {DEVICE} netns {peer}"))?;
         for name in [ours, peer] {
             without_ipv6(name)?;

@@ -189,28 +189,37 @@ impl Stack {
         ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
     }
 
-    /// As [`Stack::wait`]; once there is something to read from `end`, it is told to end. Meanwhile `look` is called each second.
+    /// As [`Stack::wait`]; once there is something to read from `end`, it is told to end. Meanwhile `look` is called each
+    /// second: if it fails, so does this, once the stack has ended.
     ///
     /// # Errors
-    /// [`Failure::Missing`] if this process cannot wait for both.
-    pub fn wait_or_end(mut self, end: &UnixStream, mut look: impl FnMut()) -> Result<ExitCode, Failure> {
+    /// [`Failure::Missing`] if this process cannot wait for both; those of `look`.
+    pub fn wait_or_end(
+        mut self,
+        end: &UnixStream,
+        mut look: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<ExitCode, Failure> {
         let cannot = |e: rustix::io::Errno| Failure::Missing(format!("cannot wait for the application: {e}"));
         let process = pidfd_open(Pid::from_child(&self.process), PidfdFlags::empty()).map_err(cannot)?;
         let mut both = [PollFd::new(&process, PollFlags::IN), PollFd::new(end, PollFlags::IN)];
-        loop {
+        let seen = loop {
             match poll(&mut both, Some(&LOOK)) {
-                Ok(0) => look(),
+                Ok(0) => match look() {
+                    Ok(()) => {}
+                    wrong => break wrong,
+                },
                 Err(rustix::io::Errno::INTR) => {}
                 Err(e) => return Err(cannot(e)),
-                Ok(_) => break,
+                Ok(_) => break Ok(()),
             }
-        }
-        if both[1].revents().is_empty() {
+        };
+        if seen.is_ok() && both[1].revents().is_empty() {
             return Ok(self.wait());
         }
         // It may have ended meanwhile, or end by the signal since it has not begun yet.
         let _ = pidfd_send_signal(&process, Signal::TERM);
         let code = self.process.wait().ok().and_then(|status| status.code()).unwrap_or(0);
+        seen?;
         Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
     }
 }

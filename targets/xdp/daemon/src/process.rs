@@ -100,23 +100,29 @@ fn locked(held: &Path) -> io::Result<File> {
 }
 
 impl Process {
-    /// Starts a process that holds the file, which nobody may hold by now.
+    /// Starts a process that holds the file, which nobody may hold by now, and `life` as long as it is there.
     ///
     /// # Errors
     /// What the system says.
-    pub fn start(executable: &Path, args: &[String], held: &Path) -> io::Result<Process> {
+    pub fn start(
+        executable: &Path,
+        args: &[String],
+        held: &Path,
+        life: BorrowedFd<'_>,
+    ) -> io::Result<Process> {
         let mut file = locked(held)?;
         file.set_len(0)?;
         file.seek(SeekFrom::Start(DIGITS as u64))?;
         file.write_all(format!("\n{}", args.join("\n")).as_bytes())?;
         let (ready, begun) = UnixStream::pair()?;
-        let (fd, told) = (file.as_raw_fd(), begun.as_raw_fd());
+        let (fd, told, life) = (file.as_raw_fd(), begun.as_raw_fd(), life.as_raw_fd());
         let mut command = Command::new(executable);
         command.env(READY, told.to_string());
-        // SAFETY: both are open until the process is started. Four system calls, and nothing that another thread may hold.
+        // SAFETY: all are open until the process is started. Five system calls, and nothing that another thread may hold.
         unsafe {
             command.args(args).pre_exec(move || {
                 fcntl_setfd(BorrowedFd::borrow_raw(told), FdFlags::empty())?;
+                fcntl_setfd(BorrowedFd::borrow_raw(life), FdFlags::empty())?;
                 let fd = BorrowedFd::borrow_raw(fd);
                 pwrite(fd, &digits(getpid().as_raw_nonzero().get().unsigned_abs()), 0)?;
                 Ok(fcntl_setfd(fd, FdFlags::empty())?)
@@ -218,20 +224,27 @@ mod tests {
     #[test]
     fn a_process_is_found_by_the_file_that_it_holds() {
         let dir = tempfile::tempdir().expect("a folder");
+        let (life, mut lives) = UnixStream::pair().expect("a pair");
         let (held, socket) = (dir.path().join("process"), dir.path().join("here"));
         let listener = UnixListener::bind(&socket).expect("bound");
         assert!(Process::find(&held).expect("no trouble").is_none(), "there is no file");
         let script = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)";
         let args = ["-c", script, &socket.display().to_string()].map(str::to_owned);
-        let process = Process::start(Path::new("python3"), &args, &held).expect("it starts");
+        let process = Process::start(Path::new("python3"), &args, &held, life.as_fd()).expect("it starts");
         let (there, _) = listener.accept().expect("it came");
         let (found, words) = Process::find(&held).expect("no trouble").expect("it is there");
         assert_eq!((found.handle().pid(), &words[..]), (process.handle().pid(), &args[..]));
-        let other = Process::start(Path::new("python3"), &args, &held).expect_err("one alone holds it");
+        let other = Process::start(Path::new("python3"), &args, &held, life.as_fd());
+        let other = other.expect_err("one alone holds it");
         assert_eq!(other.kind(), io::ErrorKind::WouldBlock);
+        drop(life);
+        lives.set_nonblocking(true).expect("it is ours");
+        assert_eq!(lives.read(&mut [0]).map_err(|e| e.kind()), Err(io::ErrorKind::WouldBlock), "it has it");
+        lives.set_nonblocking(false).expect("it is ours");
         found.handle().end();
         assert_eq!(found.ended(), "ended");
         assert_eq!(process.ended(), "ended (signal: 15 (SIGTERM))");
+        assert_eq!(lives.read(&mut [0]).map_err(|e| e.kind()), Ok(0), "and no one else");
         assert!(Process::find(&held).expect("no trouble").is_none(), "nobody holds it");
         drop(there);
     }
@@ -242,10 +255,9 @@ mod tests {
         // The child of the process has the socket too.
         let (mut theirs, ours) = io::pipe().expect("a pipe");
         let script = format!("sleep 1000 & echo $! >&{}; exit 3", ours.as_raw_fd());
-        fcntl_setfd(&ours, FdFlags::empty()).expect("it is inherited");
         let args = ["-c".to_owned(), script];
-        let mut process =
-            Process::start(Path::new("bash"), &args, &dir.path().join("process")).expect("started");
+        let held = dir.path().join("process");
+        let mut process = Process::start(Path::new("bash"), &args, &held, ours.as_fd()).expect("started");
         drop(ours);
         let mut pid = [0; 16];
         let len = theirs.read(&mut pid).expect("it says its number");

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use carrick_driver::Failure;
-use carrick_xdp_loader::{machine, pins};
+use carrick_xdp_loader::{Changes, machine, pins};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
@@ -100,11 +100,14 @@ pub fn run(args: &Run, place: &Place) -> Result<(), Failure> {
     let services = source.services(config)?;
     let begin = services.iter().map(|service| (service.name().to_owned(), service.app())).collect();
     let services = Services(Arc::new(Mutex::new(services.into_iter().map(Arc::new).collect())));
+    let changes =
+        Changes::new().map_err(|e| Failure::Missing(format!("cannot hear of devices that change: {e}")))?;
     let held = place.hold()?;
     let (events, heard) = mpsc::channel();
     let daemon = Daemon::new(begin);
     let mut running = Running { daemon, services, source, metrics, events, heard, clock: Instant::now() };
-    let done = running.hear(signals).and_then(|()| running.run());
+    let done =
+        running.hear(signals).and_then(|()| running.watch_devices(changes)).and_then(|()| running.run());
     held.leave();
     done
 }
@@ -143,6 +146,19 @@ impl Running {
                 };
                 // The daemon has left if nobody hears of it.
                 let _ = events.send(event);
+            }
+        })
+    }
+
+    /// From now on what becomes of devices is an event, of each program.
+    fn watch_devices(&self, changes: Changes) -> Result<(), Failure> {
+        let (services, events) = (self.services.clone(), self.events.clone());
+        spawn(move || {
+            loop {
+                if let Err(why) = changes.wait() {
+                    return log::warn(&format!("cannot hear of devices that change any more: {why}"));
+                }
+                look_at_devices(&services, &events);
             }
         })
     }
@@ -262,6 +278,16 @@ impl Running {
         log::info("ready");
         notify::say("READY=1");
         Ok(())
+    }
+}
+
+fn look_at_devices(services: &Services, events: &Sender<Event>) {
+    let all = services.all().clone();
+    for (number, service) in all.iter().enumerate() {
+        for event in service.look_at_device() {
+            // The daemon has left if nobody hears of it.
+            let _ = events.send(Event::Program(number, event));
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One program in the kernel, with its device and its host process: the jobs of its state machine, and its status.
 
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,7 @@ use carrick_ir::{COUNTERS, Program};
 use carrick_sim::show;
 use carrick_targets::ALL;
 use carrick_targets::xdp::{TARGET, build};
-use carrick_xdp_loader::{Device, Entry, Link, Object, Traffic, advice, rates, seed, unpin};
+use carrick_xdp_loader::{Device, Entry, Link, Object, Traffic, advice, life, rates, seed, unpin};
 
 use crate::about::About;
 use crate::clean;
@@ -31,6 +32,8 @@ struct Core {
     object: Arc<Object>,
     /// while it is attached
     link: Option<Link>,
+    /// its device is gone, which was told
+    lost: bool,
 }
 
 /// A program that can be brought into the kernel: it is right, and its device is there.
@@ -39,14 +42,18 @@ pub struct Service {
     program: Arc<Program>,
     /// with the rates that it holds, as the kernel has it
     limited: Program,
-    device: Device,
+    /// as it was found last
+    device: Mutex<Device>,
     params: Vec<u64>,
+    /// of the device that there was at the start
     about: About,
     place: Place,
     built: PathBuf,
     pins: PathBuf,
     verbose: bool,
     core: Mutex<Option<Core>>,
+    /// of the last process, until the program is attached: its packets go to the program as long as that process is there
+    life: Mutex<Option<OwnedFd>>,
     /// of the last process
     handle: Mutex<Option<Handle>>,
     /// closed once the program is attached: its application waits for that
@@ -102,12 +109,12 @@ impl Service {
             params: params.clone(),
         };
         let (place, built, pins) = (place.clone(), place.built(&wanted.name), place.pins_of(&wanted.name));
-        let (core, handle, waits, view) = Default::default();
+        let (core, life, handle, waits, view) = Default::default();
         Ok(Service {
             wanted,
             program,
             limited,
-            device,
+            device: Mutex::new(device),
             params,
             about,
             place,
@@ -115,6 +122,7 @@ impl Service {
             pins,
             verbose,
             core,
+            life,
             handle,
             waits,
             view,
@@ -133,7 +141,9 @@ impl Service {
 
     /// Whether the other one is the same, as it is configured now.
     pub fn is_same(&self, other: &Service) -> bool {
-        self.about == other.about && self.wanted.app == other.wanted.app
+        // A device that was made again has another number.
+        self.about == About { index: self.about.index, ..other.about.clone() }
+            && self.wanted.app == other.wanted.app
     }
 
     /// Takes over what its state machine knows.
@@ -225,7 +235,7 @@ impl Service {
         if app.is_some() && process.is_none() {
             log::warn(&format!("the application of {name} is gone; its connections are taken back"));
         } else {
-            log::info(&format!("{name} is on {}, as the last daemon left it", self.device.name));
+            log::info(&format!("{name} is on {}, as the last daemon left it", self.device()));
         }
         Ok((Left::Whole(process.as_ref().map(|process| process.handle().pid())), process))
     }
@@ -243,19 +253,22 @@ impl Service {
             return Ok(None);
         };
         let link = Link::open(&self.pins).map_err(Failure::Failed)?;
-        let at = link.as_ref().map_or(Ok(None), Link::device).map_err(Failure::Failed)?;
-        let gone = at.is_none().then(|| format!("device {}, which is gone", there.device));
-        match (there.differs(&self.about).or(gone), link) {
-            (None, Some(link)) => {
-                let object = Arc::new(Object::open(&self.pins).map_err(Failure::Failed)?);
-                Ok(Some(Core { object, link: Some(link) }))
-            }
-            (differs, _) => Err(Failure::Failed(format!(
-                "{} is what a dead daemon left, with {}; `carrickd clean {name}` takes it away with its connections",
+        let Some(link) = link.filter(|link| matches!(link.device(), Ok(Some(_)))) else {
+            log::warn(&format!(
+                "{name} was on {}, which is gone, or its packets are another program's; it begins anew",
+                there.device
+            ));
+            return Ok(None);
+        };
+        if let Some(differs) = there.differs(&self.about) {
+            return Err(Failure::Failed(format!(
+                "{} is what a dead daemon left, with {differs}; `carrickd clean {name}` takes it away with its connections",
                 self.pins.display(),
-                differs.unwrap_or_default()
-            ))),
+            )));
         }
+        let object = Arc::new(Object::open(&self.pins).map_err(Failure::Failed)?);
+        object.set_link(lock(&self.device).mac, self.broadcast()).map_err(Failure::Failed)?;
+        Ok(Some(Core { object, link: Some(link), lost: false }))
     }
 
     /// Builds what there is not: of a program that is in the kernel already, the host process.
@@ -273,6 +286,7 @@ impl Service {
 
     /// Loads it. Verifying takes seconds: who asks meanwhile is told of the last one, which is at no device any more.
     fn load(&self) -> Result<(), Failure> {
+        let device = Device::find(&self.wanted.device).map_err(|refusal| refusal.failure(false))?;
         let object = self.built.join(format!("{}.bpf.o", self.program.name));
         let address = address::number(self.wanted.ip(self.program.net_header.layer)?);
         let object = Object::load(
@@ -280,23 +294,26 @@ impl Service {
             &self.limited,
             seed().map_err(Failure::Missing)?,
             address,
-            self.device.mtu,
+            device.mtu,
             &self.params,
         )
         .map_err(|refusal| refusal.failure(self.verbose))?;
-        object.set_device(self.device.index).map_err(Failure::Failed)?;
-        let broadcast = address::broadcast(&self.wanted.address, self.program.net_header.layer);
-        object.set_link(self.device.mac, broadcast).map_err(Failure::Failed)?;
+        object.set_device(device.index).map_err(Failure::Failed)?;
+        object.set_link(device.mac, self.broadcast()).map_err(Failure::Failed)?;
         object.pin(&self.pins).map_err(Failure::Failed)?;
-        *lock(&self.core) = Some(Core { object: Arc::new(object), link: None });
+        *lock(&self.device) = device;
+        *lock(&self.core) = Some(Core { object: Arc::new(object), link: None, lost: false });
         Ok(())
     }
 
     fn start(&self) -> Result<Process, Failure> {
         let app = self.wanted.app.clone().unwrap_or_default();
         let (executable, held) = (host::executable(&self.program, &self.built), host::held(&self.built));
-        Process::start(&executable, &host::args(&app, &self.wanted, &self.pins), &held)
-            .map_err(|e| Failure::Failed(format!("cannot start {app} of {}: {e}", self.wanted.name)))
+        let life = life().map_err(|refusal| refusal.failure(false))?;
+        let started =
+            Process::start(&executable, &host::args(&app, &self.wanted, &self.pins), &held, life.as_fd());
+        *lock(&self.life) = Some(life);
+        started.map_err(|e| Failure::Failed(format!("cannot start {app} of {}: {e}", self.wanted.name)))
     }
 
     fn attach(&self) -> Result<(), Failure> {
@@ -306,12 +323,20 @@ impl Service {
         };
         let who = format!("{name} of carrickd");
         let dispatcher = build::dispatcher(&self.built);
-        let entry = Entry { dispatcher: &dispatcher, traffic: Traffic::of(&self.program), who: &who };
-        let link = object.attach(&self.device, entry).map_err(|refusal| refusal.failure(self.verbose))?;
-        link.pin(&self.pins).and_then(|()| self.about.write(&self.pins)).map_err(Failure::Failed)?;
-        *lock(&self.core) = Some(Core { object, link: Some(link) });
+        let (device, life) = (lock(&self.device).clone(), lock(&self.life).take());
+        let (traffic, life) = (Traffic::of(&self.program), life.as_ref().map(AsFd::as_fd));
+        let entry = Entry { dispatcher: &dispatcher, traffic, who: &who, life };
+        let link = object.attach(&device, entry).map_err(|refusal| refusal.failure(self.verbose))?;
+        let about = About { index: device.index, ..self.about.clone() };
+        link.pin(&self.pins).and_then(|()| about.write(&self.pins)).map_err(Failure::Failed)?;
+        *lock(&self.core) = Some(Core { object, link: Some(link), lost: false });
+        // From here on a change of the device is seen by this link; what was before is seen here.
+        let is_there = self.is_at(lock(&self.core).as_ref().and_then(|core| core.link.as_ref()));
+        if !is_there.map_err(Failure::Failed)? {
+            return Err(Failure::Missing(format!("device {} is gone", device.name)));
+        }
         *lock(&self.waits) = None;
-        log::info(&format!("{name} is on {}", self.device.name));
+        log::info(&format!("{name} is on {}", device.name));
         Ok(())
     }
 
@@ -326,7 +351,7 @@ impl Service {
     fn remove(&self) -> Result<(), Failure> {
         clean::take_away(&self.place, &self.wanted.name)?;
         *lock(&self.core) = None;
-        log::info(&format!("{} is off {}", self.wanted.name, self.device.name));
+        log::info(&format!("{} is off {}", self.wanted.name, self.device()));
         Ok(())
     }
 }
@@ -336,7 +361,58 @@ impl Service {
     /// What a person should hear of it now.
     pub fn advice(&self) -> Option<String> {
         let object = lock(&self.core).as_ref()?.object.clone();
-        advice::on_checksums(&object.counters().ok()?, &self.device.name)
+        advice::on_checksums(&object.counters().ok()?, &self.device())
+    }
+
+    /// What its device is called now, or was when it was there last.
+    fn device(&self) -> String {
+        lock(&self.device).name.clone()
+    }
+
+    /// Whether it is at its device, and that is where this daemon is.
+    fn is_at(&self, link: Option<&Link>) -> Result<bool, String> {
+        let there = link.map_or(Ok(None), Link::device)?.is_some();
+        Ok(there && lock(&self.device).name_now().is_some())
+    }
+
+    fn broadcast(&self) -> u32 {
+        address::broadcast(&self.wanted.address, self.program.net_header.layer)
+    }
+
+    /// Its device is called so now, and has this hardware address.
+    fn device_is(&self, now: Device, object: &Object) {
+        let was = std::mem::replace(&mut *lock(&self.device), now.clone());
+        if was.name != now.name {
+            log::warn(&format!("{} is called {} now; {} stays there", was.name, now.name, self.wanted.name));
+        }
+        if was.mac == now.mac {
+            return;
+        }
+        if let Err(why) = object.set_link(now.mac, self.broadcast()) {
+            log::warn(&format!("{} has another hardware address, and {why}", now.name));
+        }
+    }
+
+    /// Looks at its device after something has changed there: what its state machine is to know.
+    pub fn look_at_device(&self) -> Vec<Event> {
+        let mut core = lock(&self.core);
+        let there = || Device::find(&self.wanted.device).is_ok();
+        let Some(Core { object, link: Some(link), lost }) = core.as_mut() else {
+            return vec![Event::Device(there())];
+        };
+        // Where the kernel does not say, nothing has changed.
+        if self.is_at(Some(link)).unwrap_or(true) {
+            let now = lock(&self.device).name_now().and_then(|now| Device::find(&now).ok());
+            if let Some(now) = now {
+                self.device_is(now, object);
+            }
+            return Vec::new();
+        }
+        if !std::mem::replace(lost, true) {
+            let (was, name, wanted) = (self.device(), &self.wanted.name, &self.wanted.device);
+            log::warn(&format!("{was} is gone; {name} begins anew once there is a device {wanted}"));
+        }
+        vec![Event::Device(false), Event::Device(there())]
     }
 
     fn connections(&self, object: &Object) -> Result<Vec<Connection>, String> {
@@ -357,7 +433,9 @@ impl Service {
     /// What the kernel says.
     pub fn status(&self, connections: bool) -> Result<Option<OfProgram>, String> {
         let (view, core) = (lock(&self.view), lock(&self.core));
-        let Some(Core { object, link }) = core.as_ref().filter(|_| view.is_there) else { return Ok(None) };
+        let Some(Core { object, link, .. }) = core.as_ref().filter(|_| view.is_there) else {
+            return Ok(None);
+        };
         let counted = object.counters()?;
         let mut counters: Vec<(String, u64)> =
             COUNTERS.iter().zip(counted).map(|(name, count)| ((*name).to_owned(), count)).collect();
@@ -369,9 +447,9 @@ impl Service {
             name: self.wanted.name.clone(),
             file: self.wanted.file.display().to_string(),
             source: self.about.source.clone(),
-            device: self.about.device.clone(),
+            device: self.device(),
             address: self.about.address.clone(),
-            attached: link.as_ref().map_or(Ok(None), Link::device)?.is_some(),
+            attached: self.is_at(link.as_ref())?,
             found: view.found,
             applications: app.map(|app| OfHost { app, process, starts }).into_iter().collect(),
             instances: contexts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The daemon on a simulated system: a seed makes configurations, jobs that fail and leave a part of what they did, processes that
-//! never begin, die at once or late, or ignore signals, SIGTERM, SIGUSR1 and SIGHUP at any step, daemons that die and are replaced,
+//! never begin, die at once or late, or ignore signals, devices that go and are made again, SIGTERM, SIGUSR1 and SIGHUP at any step, daemons that die and are replaced,
 //! and time that jumps. A model of what docs/carrickd.md promises checks each action, and what is left at the end.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const SEEDS: u64 = 20_000;
 /// Milliseconds of the longest job.
 const JOB: u64 = 30_000;
 /// What is to happen in one run of a hundred at least.
-const WANTED: [&str; 14] = [
+const WANTED: [&str; 16] = [
     "back-off of 10 s",
     "short back-off after a long life",
     "SIGKILL",
@@ -35,6 +35,8 @@ const WANTED: [&str; 14] = [
     "change undone",
     "stopped during a job",
     "left for the next",
+    "device gone",
+    "attached to another device",
 ];
 
 /// A process of the simulated system.
@@ -57,6 +59,11 @@ struct Truth {
     /// a process used what is pinned
     used: bool,
     life: Option<Life>,
+    /// its device is gone
+    no_device: bool,
+    /// devices of that name that there were before, and of those when it was loaded
+    devices: u64,
+    loaded_for: u64,
 }
 
 /// What a daemon heard of a program, and what follows from that.
@@ -86,6 +93,13 @@ struct Known {
     due: Duration,
     /// the last Unload failed
     attached_still: bool,
+    /// it was attached, or found so, and is not unloaded
+    linked: bool,
+    /// there is no device for it; and what is loaded is for one that is gone
+    absent: bool,
+    stale: bool,
+    /// it ran, and lost its device
+    down: bool,
     /// no configuration has it any more
     retired: bool,
     /// Find or Remove failed, or SIGKILL did: something may be left
@@ -262,7 +276,7 @@ impl World {
         let right = match job {
             Job::Find => changing && !known.begun && !ends && others_run,
             Job::Build => !ends && !known.ready,
-            Job::Load => !ends && is_silent && (!known.ready || now >= known.due),
+            Job::Load => !ends && is_silent && (!known.ready || (now >= known.due && !known.absent)),
             Job::Start => !ends && is_silent && known.has_app,
             Job::Attach => !ends && (!known.has_app || known.heard),
             Job::Unload => !ends && is_silent && (!known.attached_still || now >= known.due),
@@ -277,6 +291,9 @@ impl World {
             _ => true,
         };
         check(fits, || format!("{job:?} of program {of} finds something else"))?;
+        if job == Job::Load {
+            self.known[of].stale = false;
+        }
         let takes = self.random.time(self.job);
         let known = &mut self.known[of];
         (known.job, known.begun) = (Some((job, now + takes)), true);
@@ -294,7 +311,14 @@ impl World {
     }
 
     fn end_job(&mut self, of: usize, job: Job) -> supervise::Event {
-        let failed = self.random.one_in(self.faults);
+        let chance = self.random.one_in(self.faults);
+        let is_late = self.random.one_in(2);
+        let truth = self.truth(of);
+        let failed = match job {
+            Job::Load => chance || (truth.no_device && is_late),
+            Job::Attach => chance || truth.no_device || truth.devices != truth.loaded_for,
+            _ => chance,
+        };
         self.apply(of, job, failed);
         let dead = self.lacks_process(of);
         let why = if job == Job::Remove { Failure::Failed(REMAINS.into()) } else { injected() };
@@ -312,7 +336,10 @@ impl World {
                 self.remains |= failed;
                 self.saw("Remove failed", failed);
             }
-            Job::Unload => self.known[of].attached_still = failed,
+            Job::Unload => {
+                (self.known[of].attached_still, self.known[of].linked) =
+                    (failed, failed && self.known[of].linked)
+            }
             Job::Build | Job::Load | Job::Attach => {}
         }
         if failed {
@@ -324,9 +351,35 @@ impl World {
             self.saw("process died while attaching", true);
             self.failed(of, self.known[of].died);
         } else if job == Job::Attach || (job == Job::Build && self.known[of].found) {
-            self.known[of].ready = true;
+            self.runs(of);
+        } else if job == Job::Build {
+            // Of what was found, and has lost its device.
+            self.known[of].wrong |= self.known[of].process.is_some();
         }
         done
+    }
+
+    /// It is attached, and answers.
+    fn runs(&mut self, of: usize) {
+        let known = &mut self.known[of];
+        (known.ready, known.linked) = (true, true);
+        known.wrong &= known.has_app;
+        let again = std::mem::take(&mut known.down);
+        let stale = known.stale;
+        self.saw("attached to another device", again);
+        if stale {
+            self.loses_device(of);
+        }
+    }
+
+    /// What is loaded is of no use any more.
+    fn loses_device(&mut self, of: usize) {
+        if !self.known[of].ready {
+            return self.failed(of, Duration::ZERO);
+        }
+        let known = &mut self.known[of];
+        (known.wrong, known.down, known.due) = (true, true, self.now);
+        self.saw("device gone", true);
     }
 
     /// Does what a job does to the system; a part of it if it fails.
@@ -336,10 +389,12 @@ impl World {
         match job {
             Job::Find | Job::Start => {}
             Job::Build => truth.files |= does[0],
-            Job::Load if does[0] => (truth.pinned, truth.used) = (true, false),
+            Job::Load if does[0] => {
+                (truth.pinned, truth.used, truth.loaded_for) = (true, false, truth.devices);
+            }
             Job::Load => {}
             Job::Attach => {
-                truth.attached = does[0];
+                truth.attached = does[0] && !truth.no_device && truth.devices == truth.loaded_for;
                 truth.whole = does[0] && does[1];
             }
             // The device comes first, the folder of pins last.
@@ -359,6 +414,7 @@ impl World {
         let process = life.map(|life| (life.pid, life.ends));
         if truth.whole && truth.attached && process.is_some() == has_app {
             self.known[of].found = true;
+            self.known[of].linked = true;
             self.known[of].heard = true;
             self.known[of].process = process.map(|(pid, _)| (pid, now));
             self.saw("program found", true);
@@ -393,9 +449,13 @@ impl World {
         let known = &mut self.known[of];
         (known.process, known.heard, known.wrong, known.told) = (Some((pid, now)), false, false, [None; 2]);
         known.starts += 1;
+        let is_stale = known.stale;
         let begins = begins.filter(|at| ends.is_none_or(|ends| *at < ends));
         self.coming.extend(begins.map(|at| (at, of, supervise::Event::Begun(pid))));
         self.coming.extend(ends.map(|at| (at, of, supervise::Event::Ended(pid, "died".into()))));
+        if is_stale {
+            self.loses_device(of);
+        }
         Ok(pid)
     }
 }
@@ -414,6 +474,37 @@ impl World {
             _ => {}
         }
         self.give(Event::Program(of, event))
+    }
+
+    /// The device of a program goes, is made again, or both.
+    fn device_changes(&mut self) -> Checked {
+        let (of, at_once) = (self.random.below(self.known.len() as u64) as usize, self.random.one_in(2));
+        let truth = self.truth(of);
+        truth.no_device = !truth.no_device && !at_once;
+        truth.devices += u64::from(!truth.no_device);
+        truth.attached = false;
+        let is_there = !truth.no_device;
+        // What was left for the next daemon nobody looks after.
+        self.known[of].stuck |= self.daemon.programs()[of].is_gone();
+        if self.known[of].linked {
+            self.sees_device(of, false)?;
+        }
+        self.sees_device(of, is_there)
+    }
+
+    fn sees_device(&mut self, of: usize, there: bool) -> Checked {
+        let (now, known) = (self.now, &mut self.known[of]);
+        if known.absent && there {
+            (known.due, known.short) = (now, 0);
+        }
+        known.absent = !there;
+        known.stale |= !there;
+        known.found &= there || known.ready;
+        let uses_it = known.process.is_some() || (known.ready && !known.has_app && !known.down);
+        if known.stale && known.job.is_none() && uses_it && !known.wrong {
+            self.loses_device(of);
+        }
+        self.give(Event::Program(of, supervise::Event::Device(there)))
     }
 
     fn ended(&mut self, of: usize, pid: u32) {
@@ -612,7 +703,10 @@ impl World {
             match (known.job, known.process) {
                 (Some(_), _) => None,
                 (None, Some((_, since))) => told.or((!known.heard).then_some(since + BEGIN)),
-                (None, None) => (known.has_app && known.ready && !self.ends(of)).then_some(known.due),
+                (None, None) => {
+                    let waits = known.ready && (known.has_app || known.down) && !self.ends(of);
+                    (waits && (!known.absent || known.attached_still)).then_some(known.due)
+                }
             }
         };
         self.known.iter().enumerate().filter_map(of).min()
@@ -671,6 +765,10 @@ impl World {
             .map(|known| Known { name: known.name, has_app: known.has_app, ..Known::default() })
             .collect();
         self.coming.clear();
+        // Where there is no device no daemon begins.
+        for truth in self.truths.values_mut() {
+            truth.devices += u64::from(std::mem::take(&mut truth.no_device));
+        }
         (self.reading, self.change, self.undoing, self.listens) = (None, Some(0), false, false);
         self.retiring.clear();
         (self.remains, self.reloads, self.socket) = (false, false, false);
@@ -741,6 +839,7 @@ impl World {
                     self.give(Event::Reload)?;
                 }
                 10 if self.stop.is_none() => self.replace_daemon()?,
+                11..15 if !self.known.is_empty() => self.device_changes()?,
                 _ if step >= STEPS && self.stop.is_none() => self.stops(Goal::End)?,
                 _ => self.happens()?,
             }

@@ -80,6 +80,8 @@ pub enum Event {
     Begun(u32),
     /// this process has ended; how
     Ended(u32, String),
+    /// its device is there, or not any more: then it is at none
+    Device(bool),
 }
 
 /// What is to be done.
@@ -142,6 +144,10 @@ pub struct Program {
     since: Duration,
     /// how long the process lived, and how it ended, if that was while it was attached
     died: Option<(Duration, String)>,
+    /// there is no device for it
+    absent: bool,
+    /// what is loaded is for a device that is gone
+    stale: bool,
     /// when it may be loaded again
     due: Duration,
     /// the back-off if the process dies soon
@@ -166,6 +172,8 @@ impl Program {
             starts: 0,
             since: Duration::ZERO,
             died: None,
+            absent: false,
+            stale: false,
             due: Duration::ZERO,
             back_off: BACK_OFF.0,
             actions: VecDeque::new(),
@@ -226,7 +234,8 @@ impl Program {
     /// When [`Program::next`] is to be called next at the latest.
     pub fn deadline(&self) -> Option<Duration> {
         match self.phase {
-            Phase::Beginning(until) | Phase::Ending(_, until) | Phase::Waiting(until) => Some(until),
+            Phase::Beginning(until) | Phase::Ending(_, until) => Some(until),
+            Phase::Waiting(until) => (!self.waits_for_device()).then_some(until),
             _ => None,
         }
     }
@@ -234,7 +243,7 @@ impl Program {
     /// Returns what is to be done now, one thing at a time.
     pub fn next(&mut self, now: Duration) -> Option<Action> {
         match self.phase {
-            Phase::Waiting(until) if now >= until => {
+            Phase::Waiting(until) if now >= until && !self.waits_for_device() => {
                 self.phase = Phase::Next(if self.loaded { Job::Unload } else { Job::Load });
             }
             Phase::Beginning(until) if now >= until => {
@@ -255,6 +264,7 @@ impl Program {
         self.phase = Phase::Doing(job);
         self.touched |= job == Job::Build && !self.found;
         self.loaded |= job == Job::Load;
+        self.stale &= job != Job::Load;
         Some(Action::Do(job))
     }
 
@@ -281,8 +291,27 @@ impl Program {
                     self.take_end(now, how);
                 }
             }
+            Event::Device(there) => self.take_device(now, there),
         }
         self.settle(now);
+    }
+
+    /// Nothing is due before its device is back.
+    fn waits_for_device(&self) -> bool {
+        self.absent && !self.loaded
+    }
+
+    fn take_device(&mut self, now: Duration, there: bool) {
+        if self.absent && there {
+            (self.due, self.back_off) = (now, BACK_OFF.0);
+            if let Phase::Waiting(until) = &mut self.phase {
+                *until = now;
+            }
+        }
+        self.absent = !there;
+        self.stale |= !there;
+        // What a dead daemon left is at no device any more.
+        self.found &= there || self.ready;
     }
 
     fn take_found(&mut self, left: Left) {
@@ -301,8 +330,8 @@ impl Program {
         let Phase::Doing(job) = self.phase else { return };
         let dead = self.app.is_some() && self.process.is_none();
         match job {
-            // What was found has lost its process meanwhile.
-            Job::Build if self.loaded && !self.found => self.phase = Phase::Next(Job::Unload),
+            // What was found has lost its process meanwhile, or its device.
+            Job::Build if self.loaded && !self.found => self.let_go(now),
             Job::Build if self.found => self.up(),
             Job::Build => self.phase = Phase::Next(Job::Load),
             Job::Load => self.phase = Phase::Next(if self.app.is_some() { Job::Start } else { Job::Attach }),
@@ -378,12 +407,28 @@ impl Program {
         self.back_off = (wait * 2).min(BACK_OFF.1);
         self.due = now + wait;
         self.actions.push_back(Action::Report(why, wait));
-        if self.process.is_some() {
-            self.tell(now, Signal::Term);
-        } else if self.phase == Phase::Doing(Job::Unload) {
+        if self.process.is_none() && self.phase == Phase::Doing(Job::Unload) {
             self.phase = Phase::Waiting(self.due);
         } else {
-            self.phase = Phase::Next(Job::Unload);
+            self.let_go(now);
+        }
+    }
+
+    /// Its device is gone: its process ends, and all of it begins anew on the next device of that name.
+    fn leave_device(&mut self, now: Duration) {
+        if !self.ready {
+            let why = format!("the device of {} is gone", self.name);
+            return self.fail(now, Failure::Missing(why));
+        }
+        self.due = now;
+        self.let_go(now);
+    }
+
+    /// It is unloaded, once its process has ended.
+    fn let_go(&mut self, now: Duration) {
+        match self.process {
+            Some(_) => self.tell(now, Signal::Term),
+            None => self.phase = Phase::Next(Job::Unload),
         }
     }
 
@@ -402,6 +447,7 @@ impl Program {
         match self.phase {
             Phase::Doing(_) | Phase::Ending(..) | Phase::Gone => {}
             _ if leaves || (ends && stays) => self.phase = Phase::Gone,
+            Phase::Up | Phase::Beginning(_) if !ends && self.stale => self.leave_device(now),
             _ if !ends => {}
             _ if self.process.is_some() => self.tell(now, Signal::Term),
             _ => self.phase = if self.touched { Phase::Next(Job::Remove) } else { Phase::Gone },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Network devices, and the XDP programs that are at them.
 
+use std::ffi::CStr;
 use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -37,6 +38,15 @@ impl Device {
             LoadError::Missing(format!("there is no device {name}; `ip link` lists those that there are"))
         })?;
         Ok(Device { name: name.to_owned(), index, mtu, mac })
+    }
+
+    /// What it is called now; `None` if it is not in this process's network namespace any more.
+    pub fn name_now(&self) -> Option<String> {
+        let mut name = [0_u8; libc::IF_NAMESIZE];
+        // SAFETY: the name has room for the longest one and its zero.
+        let found = unsafe { libc::if_indextoname(self.index, name.as_mut_ptr().cast()) };
+        let name = CStr::from_bytes_until_nul(&name).ok().filter(|_| !found.is_null())?;
+        Some(name.to_string_lossy().into_owned())
     }
 }
 
@@ -140,6 +150,8 @@ mod tests {
         for name in ["", ".", "..", "../net/lo", "lo\0", "no-such-device", "nothing-of-that-name"] {
             assert!(Device::find(name).is_err(), "{name:?}");
         }
-        assert_eq!(Device::find("lo").expect("every machine has it").name, "lo");
+        let lo = Device::find("lo").expect("every machine has it");
+        assert_eq!((&*lo.name, lo.name_now().as_deref()), ("lo", Some("lo")));
+        assert_eq!(Device { index: i32::MAX as u32, ..lo }.name_now(), None);
     }
 }

@@ -85,8 +85,11 @@ pub(crate) struct Dispatcher {
 /// Nobody else changes what is on the device as long as this is there.
 pub(crate) struct Door(OwnedFd);
 
-/// A socket by which the kernel notices the end of this process.
-pub(crate) fn life() -> Result<OwnedFd, LoadError> {
+/// A socket by which the kernel notices the end of all processes that have it: of this one, and of those that inherit it.
+///
+/// # Errors
+/// The kernel makes none.
+pub fn life() -> Result<OwnedFd, LoadError> {
     // SAFETY: no memory is handed over.
     let made = unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
     if made < 0 {

@@ -7,6 +7,7 @@
 
 pub mod advice;
 mod attach_reason;
+mod changes;
 mod core;
 mod device;
 mod dispatch;
@@ -31,8 +32,10 @@ mod state;
 mod timers;
 mod traffic;
 
+pub use changes::Changes;
 pub use core::KernelCore;
 pub use device::Device;
+pub use dispatch::life;
 pub use link::{Entry, Link, Whole, unpin};
 pub use load_error::LoadError;
 pub use loaded::Loaded;

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use crate::device::{Device, info, owned};
-use crate::dispatch::{self, Dispatcher};
+use crate::dispatch::{self, Dispatcher, Door};
 use crate::layout::INGRESS;
 use crate::load_error::failed;
 use crate::maps::{bpf, number};
@@ -29,12 +29,8 @@ pub struct Entry<'a> {
     pub traffic: Traffic,
     /// for people: whose program it is
     pub who: &'a str,
-}
-
-impl Entry<'_> {
-    fn held(&self, link: OwnedFd, dispatcher: Dispatcher, life: OwnedFd) -> Link {
-        Link { link, dispatcher, traffic: self.traffic, _life: Some(life) }
-    }
+    /// the socket of [`life`](crate::life) of the processes without which the program gets no packets; `None`: this process
+    pub life: Option<BorrowedFd<'a>>,
 }
 
 /// A program in front of the kernel's own stack: as long as this is there, unless it is pinned.
@@ -44,8 +40,8 @@ pub struct Link {
     link: OwnedFd,
     dispatcher: Dispatcher,
     traffic: Traffic,
-    /// none if it is pinned, and another process put it there
-    _life: Option<OwnedFd>,
+    /// this process's; none if the program's packets are another one's
+    life: Option<OwnedFd>,
 }
 
 /// `union bpf_attr` of BPF_LINK_CREATE, and of BPF_LINK_DETACH, which takes the first word alone.
@@ -65,14 +61,19 @@ impl Link {
         device: &Device,
         entry: Entry<'_>,
     ) -> Result<Link, LoadError> {
-        let life = dispatch::life()?;
+        let traffic = entry.traffic;
+        let life = if entry.life.is_none() { Some(dispatch::life()?) } else { None };
+        let lives = entry.life.or(life.as_ref().map(AsFd::as_fd));
+        let enter = |dispatcher: &Dispatcher, door: &Door| {
+            dispatcher.enter(door, traffic, program, entry.who, lives.expect("this one's or another one's"))
+        };
         loop {
             let (dispatcher, own) = Dispatcher::load(entry.dispatcher, device)?;
-            dispatcher.enter(&dispatcher.door()?, entry.traffic, program, entry.who, life.as_fd())?;
+            enter(&dispatcher, &dispatcher.door()?)?;
             let mut attr =
                 Attr { of: number(own.as_fd()), device: device.index, kind: XDP, flags: BY_THE_DRIVER };
             let error = match bpf(CREATE, &mut attr) {
-                Ok(link) => return Ok(entry.held(owned(link), dispatcher, life)),
+                Ok(link) => return Ok(Link { link: owned(link), dispatcher, traffic, life }),
                 Err(e) => e,
             };
             if !matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST)) {
@@ -84,23 +85,27 @@ impl Link {
             let door = dispatcher.door()?;
             // Who was the last one there may have taken it away by now.
             if info(link.as_fd()).is_ok_and(|info| info.device == device.index) {
-                dispatcher.enter(&door, entry.traffic, program, entry.who, life.as_fd())?;
-                return Ok(entry.held(link, dispatcher, life));
+                enter(&dispatcher, &door)?;
+                return Ok(Link { link, dispatcher, traffic, life });
             }
         }
     }
 
-    /// Keeps the program at its device when this process ends.
+    /// Keeps the program at its device when this process ends; it gets packets as long as the processes of
+    /// [`Entry::life`] are there.
     ///
     /// # Errors
     /// What the kernel says.
     pub fn pin(&self, dir: &Path) -> Result<(), String> {
         self.dispatcher.pin(dir)?;
         pins::pin(self.link.as_fd(), &dir.join(pins::LINK))?;
+        if self.life.is_none() {
+            return Ok(());
+        }
         self.dispatcher.stays(self.traffic).map_err(|refusal| refusal.to_string())
     }
 
-    /// What [`Link::pin`] put into this folder; `None` if there is none.
+    /// What [`Link::pin`] put into this folder; `None` if there is none, or the program lost its packets to another one.
     ///
     /// # Errors
     /// What the kernel says.
@@ -112,7 +117,7 @@ impl Link {
         let (link, dispatcher) = (pins::get(&path)?, Dispatcher::open(dir)?);
         let program = pins::get(&dir.join(pins::PROGRAMS).join(INGRESS))?;
         let program = info(program.as_fd()).map_err(failed("look at a program"))?.id;
-        Ok(dispatcher.traffic(program).map(|traffic| Link { link, dispatcher, traffic, _life: None }))
+        Ok(dispatcher.traffic(program).map(|traffic| Link { link, dispatcher, traffic, life: None }))
     }
 
     /// The number of the device that it is at; `None` if that is gone.
@@ -120,8 +125,7 @@ impl Link {
     /// # Errors
     /// What the kernel says.
     pub fn device(&self) -> Result<Option<u32>, String> {
-        let info = info(self.link.as_fd()).map_err(failed("look at a link"))?;
-        Ok((info.device != 0).then_some(info.device))
+        device_of(self.link.as_fd())
     }
 
     /// Takes the program off its device, which is as it was if no other one is there.
@@ -140,6 +144,11 @@ impl Link {
     }
 }
 
+fn device_of(link: BorrowedFd<'_>) -> Result<Option<u32>, String> {
+    let info = info(link).map_err(failed("look at a link"))?;
+    Ok((info.device != 0).then_some(info.device))
+}
+
 /// Takes back all that is pinned in a folder, and the folder: the device first, which is as it was then.
 ///
 /// # Errors
@@ -153,7 +162,7 @@ pub fn unpin(dir: &Path) -> Result<(), String> {
 /// A program to which all frames of a device go, as long as this is there.
 #[derive(Debug)]
 pub struct Whole {
-    _link: OwnedFd,
+    link: OwnedFd,
 }
 
 impl Whole {
@@ -161,7 +170,15 @@ impl Whole {
     pub(crate) fn create(program: BorrowedFd<'_>, device: &Device) -> Result<Whole, LoadError> {
         let mut attr = Attr { of: number(program), device: device.index, kind: XDP, flags: BY_THE_DRIVER };
         let link = bpf(CREATE, &mut attr).map_err(|error| refused(&error, program, device))?;
-        Ok(Whole { _link: owned(link) })
+        Ok(Whole { link: owned(link) })
+    }
+
+    /// Whether its device is there.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn is_attached(&self) -> Result<bool, String> {
+        Ok(device_of(self.link.as_fd())?.is_some())
     }
 }
 

@@ -4,6 +4,8 @@
 //!
 //! Each test has network namespaces, a BPF file system and folders of its own. Each that cannot run here says so.
 
+mod lost;
+
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -95,6 +97,12 @@ impl House {
             ask.args(["-c", ASK, Net::OURS]).args(numbers.split(' ')).output().expect("python3 runs");
         assert!(output.status.success(), "{output:?}");
         String::from_utf8_lossy(&output.stdout).trim_end().replace('\n', " ")
+    }
+
+    /// Lets frames that a program sends by itself come to the peer.
+    fn redirects(&self) {
+        let gro = self.net.command(End::Peer, "ethtool").args(["-K", DEVICE, "gro", "on"]).status();
+        assert!(gro.is_ok_and(|s| s.success()), "what is sent from the kernel is handed over");
     }
 
     /// Whether there is a program at our device.
@@ -217,8 +225,7 @@ struct Asking<'h> {
 
 impl Asking<'_> {
     fn new(house: &House) -> Asking<'_> {
-        let gro = house.net.command(End::Peer, "ethtool").args(["-K", DEVICE, "gro", "on"]).status();
-        assert!(gro.is_ok_and(|s| s.success()), "what is sent from the kernel is handed over");
+        house.redirects();
         let files = root().join("tests/tests/kernel_host");
         let mut peer = house.net.command(End::Peer, "python3");
         let (_peer, mut heard) = started(peer.arg(files.join("peer.py")));
@@ -243,6 +250,19 @@ impl Asking<'_> {
         writeln!(self.script, "connect {} 7", Net::PEER).expect("it reads");
         let answer = self.answers.next().expect("it answers").expect("UTF-8");
         assert_eq!(answer, "ok");
+    }
+
+    /// Waits until the daemon says this.
+    fn says(&mut self, what: &str) {
+        let found = self.log.by_ref().map_while(Result::ok).any(|line| line == what);
+        assert!(found, "{what}");
+    }
+
+    /// Ends the daemon; whether it did so in order.
+    fn end(self) -> bool {
+        let Asking { mut daemon, .. } = self;
+        told(&daemon.0.id().into(), "-TERM");
+        daemon.0.wait().is_ok_and(|status| status.success())
     }
 
     /// The application, as the daemon tells.
@@ -691,7 +711,10 @@ fn pins_lie_in_a_bpf_file_system_and_the_usual_one_is_mounted() {
     let mut command = house.net.command(End::Ours, &carrickd().to_string_lossy());
     command.arg("run").arg(&config).arg("--state").arg(&state);
     let said = house.missing(command.arg("--pins").arg(&elsewhere));
-    assert!(said.contains("lies in no BPF file system") && said.contains("mount -t bpf bpf"), "{said}");
+    assert!(
+        said.contains("lies in no BPF file system") && said.contains("mount -t bpf bpf"),
+        "{said}"
+    );
     assert!(!elsewhere.exists());
     house.is_as_before();
     // Nothing is mounted in the /sys of `ip netns exec`, which goes with its process.
