@@ -18,6 +18,7 @@ pub mod hash;
 pub mod live_change;
 pub mod params;
 pub mod parts;
+pub mod private;
 pub mod probe;
 pub mod quantity;
 pub mod render;

@@ -90,3 +90,21 @@ fn a_device_that_is_deleted_is_told_and_the_next_one_of_its_name_is_used() {
     assert!(asking.end(), "it ends in order");
     house.is_as_before();
 }
+
+/// Others who can replace pins would keep a program at its device that the daemon has removed.
+#[test]
+fn pins_lie_in_no_folder_of_others() {
+    let Some(house) = House::new() else { return };
+    let config = house.on(DEVICE);
+    // As `mount -t bpf` makes it: everybody may write.
+    let mine = house.pinned();
+    fs::create_dir(&mine).expect("writable");
+    std::os::unix::fs::chown(&mine, Some(1001), None).expect("we are root");
+    let said = house.missing(house.carrickd("run").arg(&config));
+    let sentence = format!("{} belongs to user 1001, who can replace what is in it", mine.display());
+    assert!(said.starts_with(&sentence) && said.ends_with("(--pins)"), "{said}");
+    fs::remove_dir(&mine).expect("it is empty");
+    house.is_as_before();
+    assert!(house.daemon(&config, "least is on").end().success(), "a folder that it makes is its own");
+    house.is_as_before();
+}

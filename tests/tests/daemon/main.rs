@@ -712,7 +712,7 @@ fn pins_lie_in_a_bpf_file_system_and_the_usual_one_is_mounted() {
     command.arg("run").arg(&config).arg("--state").arg(&state);
     let said = house.missing(command.arg("--pins").arg(&elsewhere));
     assert!(
-        said.contains("lies in no BPF file system") && said.contains("mount -t bpf bpf"),
+        said.contains("lies in no BPF file system") && said.contains("mount -t bpf -o mode=0700 bpf"),
         "{said}"
     );
     assert!(!elsewhere.exists());

@@ -7,7 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use crate::log;
-use carrick_driver::Failure;
+use carrick_driver::{Failure, private};
 use carrick_xdp_loader::machine;
 use clap::Args;
 use rustix::fs::{FlockOperation, flock};
@@ -45,8 +45,9 @@ impl Place {
     /// Makes the folders where they are not there, and takes them for this process.
     ///
     /// # Errors
-    /// There cannot be pins, or another daemon has them.
+    /// There cannot be pins, others could replace them, or another daemon has them.
     pub fn hold(&self) -> Result<Held, Failure> {
+        self.is_private()?;
         let mounted = machine::bpf_file_system(&self.pins).map_err(|refusal| refusal.failure(false))?;
         let held = self.hold_mounted(mounted);
         if held.is_err() && mounted {
@@ -55,9 +56,19 @@ impl Place {
         held
     }
 
+    /// Whoever can replace a pin takes a program from the daemon that removes it.
+    fn is_private(&self) -> Result<(), Failure> {
+        for (option, folder) in [("--pins", &self.pins), ("--state", &self.state)] {
+            private::check(folder).map_err(|why| Failure::Missing(format!("{why} ({option})")))?;
+        }
+        Ok(())
+    }
+
     fn hold_mounted(&self, mounted: bool) -> Result<Held, Failure> {
         make(&self.pins)?;
         make(&self.state)?;
+        // Others may have made them by now.
+        self.is_private()?;
         let lock = File::open(&self.pins).map_err(cannot_make(&self.pins))?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
             Failure::Missing(format!(

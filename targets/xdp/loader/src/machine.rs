@@ -79,13 +79,13 @@ pub fn bpf_file_system(folder: &Path) -> Result<bool, LoadError> {
     if !folder.starts_with(USUAL) {
         let shown = folder.display();
         return Err(LoadError::Missing(format!(
-            "{shown} lies in no BPF file system, where alone programs can be pinned; leave --pins out, or `mount -t bpf bpf {}`",
+            "{shown} lies in no BPF file system, where alone programs can be pinned; leave --pins out, or `mount -t bpf -o mode=0700 bpf {}`",
             folder.parent().unwrap_or(folder).display()
         )));
     }
     mount().map(|()| true).map_err(|e| {
         LoadError::Missing(format!(
-            "{USUAL} is not mounted, and cannot be ({e}); `mount -t bpf bpf {USUAL}` as root"
+            "{USUAL} is not mounted, and cannot be ({e}); `mount -t bpf -o mode=0700 bpf {USUAL}` as root"
         ))
     })
 }
@@ -132,6 +132,6 @@ mod tests {
     #[test]
     fn pins_want_a_file_system_of_their_own() {
         let said = bpf_file_system(Path::new("/proc/nowhere")).expect_err("it is none").to_string();
-        assert!(said.contains("mount -t bpf bpf /proc"), "{said}");
+        assert!(said.contains("mount -t bpf -o mode=0700 bpf /proc"), "{said}");
     }
 }
