@@ -85,7 +85,10 @@ fn a_device_that_is_deleted_is_told_and_the_next_one_of_its_name_is_used() {
     let status = house.status();
     let program = &status["programs"][0];
     assert_eq!((&program["attached"], &program["device"]), (&true.into(), &"other0".into()), "{status}");
+    house.net.ip(End::Ours, "link set other0 address 02:00:00:00:00:55").expect("it is taken");
+    asking.says("info: other0 has another hardware address now");
     house.net.ip(End::Ours, "link set other0 up").expect("it is up");
+    house.net.ip(End::Peer, &format!("neigh flush dev {DEVICE}")).expect("it asks again");
     asking.connects();
     assert!(asking.end(), "it ends in order");
     house.is_as_before();

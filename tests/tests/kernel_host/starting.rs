@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What happens before a program is at its device, and what people are told while it is there.
 
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 use carrick_tests::build::carrick;
 use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
@@ -40,6 +41,27 @@ fn a_device_is_found_where_only_the_network_is_another_one() {
     assert_eq!(running.ended().code(), Some(MISSING), "{first}");
     assert!(!first.contains("there is no device"), "{first}");
     skip(&first);
+}
+
+#[test]
+fn a_program_whose_device_goes_ends_with_an_error() {
+    for app in [&[][..], &["--app", "script:-"]] {
+        let Some(net) = net() else { return };
+        let mut command = run(&net);
+        // Nobody writes to a script, so it would wait for ever.
+        command.args(app).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut process = command.spawn().expect("it starts");
+        let mut said = BufReader::new(process.stderr.take().expect("piped")).lines().map_while(Result::ok);
+        let first = said.next().unwrap_or_default();
+        if !first.contains("is on") {
+            assert_eq!(process.wait().expect("it ends").code(), Some(MISSING), "{first}");
+            return skip(&first);
+        }
+        net.delete_wire().expect("it goes");
+        assert_eq!(process.wait().expect("it ends").code(), Some(1));
+        let sentence = format!("{DEVICE} is gone; the program receives no packets any more");
+        assert!(said.any(|line| line.contains(&sentence)), "{app:?}");
+    }
 }
 
 /// Begins so many connections, and waits for none.

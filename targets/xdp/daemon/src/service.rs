@@ -388,8 +388,9 @@ impl Service {
         if was.mac == now.mac {
             return;
         }
-        if let Err(why) = object.set_link(now.mac, self.broadcast()) {
-            log::warn(&format!("{} has another hardware address, and {why}", now.name));
+        match object.set_link(now.mac, self.broadcast()) {
+            Ok(()) => log::info(&format!("{} has another hardware address now", now.name)),
+            Err(why) => log::warn(&format!("{} has another hardware address now, and {why}", now.name)),
         }
     }
 
