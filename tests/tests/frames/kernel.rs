@@ -44,7 +44,7 @@ const OTHERS: [&str; 12] = [
 impl Fate {
     fn of(row: &Row) -> Fate {
         let is = |of: &&str| row.what.starts_with(*of);
-        let by_kernel = OTHERS.iter().any(|of| is(&of));
+        let by_kernel = OTHERS.iter().any(is);
         let counter = match row.counter {
             _ if is(&"an unknown option, to be") || is(&"a routing header") => "ip_protocol",
             _ if is(&"packet to a") || is(&"frame for another") => "ip_address",

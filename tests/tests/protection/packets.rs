@@ -28,7 +28,7 @@ fn a_hostile_peer_is_counted_and_harms_no_connection() {
         "short",
         "bad_checksum",
         "bad_options",
-        "unparsed",
+        "ip_address",
     ];
     for kind in kinds {
         assert!(told[kind] > 50, "{kind}: {said}");

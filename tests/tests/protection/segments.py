@@ -96,7 +96,7 @@ def broken(wire, rng):
             lambda: wire.packet(wire.segment(ports, 1, 1, ACK, offset=rng.randrange(6, 16))),
             lambda: wire.packet(wire.segment(ports, 1, 1, ACK, offset=rng.randrange(5))),
         ],
-        "unparsed": [lambda: wire.packet(whole_from(address("224.0.0.1")), source=address("224.0.0.1"))],
+        "ip_address": [lambda: wire.packet(whole_from(address("224.0.0.1")), source=address("224.0.0.1"))],
     }
 
     def whole_from(source):
