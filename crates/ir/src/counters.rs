@@ -79,6 +79,7 @@ pub const REFUSED: [&str; REFUSALS] = [
     "claims that did not hold, where claims are checked",
     "packets that could not be stored",
     "`forward`, `drop` or `pkt_store` of a packet whose fate was decided already",
+    "data units created a second time",
 ];
 
 /// The number of the counter with this name, which must be one of [`COUNTERS`].

@@ -62,7 +62,7 @@ pub(crate) fn claims(program: &Program, host: &str, failed: &[FailedClaim]) -> V
 /// Where the first claim stands that failed: `FILE:LINE`.
 pub(crate) fn first_claim(program: &Program, failed: &[FailedClaim]) -> Option<String> {
     let claim = program.claims.get(failed.first()?.claim as usize)?;
-    Some(format!("{}:{}", program.file_of(claim.loc), claim.loc.line))
+    Some(format!("{}:{}", program.file_of(claim.loc).raw(), claim.loc.line))
 }
 
 /// A failed claim in a line.

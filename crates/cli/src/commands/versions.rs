@@ -48,7 +48,7 @@ pub fn run(args: &DiffArgs, other: &Path) -> Result<ExitCode, Failure> {
         })),
         Format::Pretty => {
             found.iter().for_each(|found| pretty(args, [one, two], found));
-            failures.iter().for_each(|(seed, file, what)| println!("seed {seed}: {file} fails: {what}"));
+            failures.iter().for_each(|(seed, file, what)| println!("seed {seed}: {} fails: {what}", file.raw()));
             println!(
                 "{} seeds, {compared} records, packets and completions agree; the versions differ with {} seeds",
                 args.seeds,
@@ -66,7 +66,7 @@ fn comparable(one: &Program, other: &Program) -> Result<(), Failure> {
     if a? != b? || one.net_header.layer != other.net_header.layer {
         return Err(Failure::Usage(format!(
             "{} and {} have different interfaces or network headers, so no application runs with both",
-            one.file, other.file
+            one.file.raw(), other.file.raw()
         )));
     }
     Ok(())
@@ -88,7 +88,7 @@ fn pretty(args: &DiffArgs, programs: [&Arc<Program>; 2], (seed, difference): &Fo
     for ((program, shown), place) in programs.into_iter().zip(shown).zip(places) {
         let what: String = shown.as_deref().unwrap_or("nothing more").chars().take(SHOWN).collect();
         let place = place.as_ref().map_or_else(String::new, |place| format!(" ({place})"));
-        println!("  {}: {what}{place}", program.file);
+        println!("  {}: {what}{place}", program.file.raw());
     }
     let other = args.other.as_deref().map_or_else(String::new, |other| other.display().to_string());
     let features = args.source.to_string();

@@ -89,7 +89,7 @@ fn explain(
     let (at_ns, host) = (first.at_ns, first.host);
     let place = |v: usize| {
         let at = both[v]?.at;
-        (at != Loc::default()).then(|| format!("{}:{}", programs[v].file_of(at), at.line))
+        (at != Loc::default()).then(|| format!("{}:{}", programs[v].file_of(at).raw(), at.line))
     };
     let event = events[host.min(1)].clone();
     let shown = words.map(|words| words.map(|words| words.shown(at_ns, host)));
