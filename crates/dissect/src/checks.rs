@@ -35,20 +35,15 @@ impl Emitter<'_> {
                 (false, true) => "packet.octets:sub(header + 1)",
                 (false, false) => "\"\"",
             };
-            let mut more = Vec::new();
-            if pseudo {
-                let over_ipv6 = self.p.net_header.layer == NetLayer::Ipv6;
-                let sum = if over_ipv6 { "ipv6_pseudo_sum(PROTOCOL)" } else { "pseudo_sum(PROTOCOL)" };
-                more.push(sum.to_owned());
-            }
-            if !header && fields.is_none() {
-                more.push(field("h", &of.name));
-            }
-            if more.is_empty() {
-                more.push("0".to_owned());
-            }
-            let right = format!("sum16({octets}, {}) == 0xffff", more.join(" + "));
-            self.verdict(&path(bp, of), &right, pseudo);
+            let over_ipv6 = self.p.net_header.layer == NetLayer::Ipv6;
+            let sum = if over_ipv6 { "ipv6_pseudo_sum(PROTOCOL)" } else { "pseudo_sum(PROTOCOL)" };
+            let pseudo = pseudo.then_some(sum);
+            let cell = field("h", &of.name);
+            let own = (!header && fields.is_none()).then_some(cell.as_str());
+            let more: Vec<&str> = pseudo.into_iter().chain(own).collect();
+            let more = if more.is_empty() { "0".to_owned() } else { more.join(" + ") };
+            let right = format!("sum16({octets}, {more}) == 0xffff");
+            self.verdict(&path(bp, of), &right, &cell, pseudo);
         }
     }
 
@@ -64,8 +59,10 @@ impl Emitter<'_> {
             }
             let parts: Vec<String> = crc.over.iter().map(|part| covered(bp, part)).collect();
             let parts = if parts.is_empty() { "\"\"".to_owned() } else { parts.join(" .. ") };
-            let right = format!("crc32({parts}) == {}", field("h", &of.name));
-            self.verdict(&path(bp, of), &right, crc.covers_net());
+            let cell = field("h", &of.name);
+            let right = format!("crc32({parts}) == {cell}");
+            let right = if crc.covers_net() { format!("packet.net_octets and {right}") } else { right };
+            self.w.line(format!("r:verdict({}, {right}, {cell})", path(bp, of)));
         }
     }
 
@@ -83,12 +80,12 @@ impl Emitter<'_> {
         self.w.line(format!("local header_octets = {octets}"));
     }
 
-    fn verdict(&mut self, path: &str, right: &str, needs_net: bool) {
-        if needs_net {
-            self.w.line(format!("r:verdict({path}, packet.net_octets and {right})"));
-        } else {
-            self.w.line(format!("r:verdict({path}, {right})"));
-        }
+    /// `found` is what the packet has. Without the sum of more than the pseudo-header, it is `pseudo`.
+    fn verdict(&mut self, path: &str, right: &str, found: &str, pseudo: Option<&str>) {
+        self.w.line(match pseudo {
+            Some(sum) => format!("r:verdict({path}, packet.net_octets and {right}, {found}, {sum})"),
+            None => format!("r:verdict({path}, {right}, {found})"),
+        });
     }
 }
 

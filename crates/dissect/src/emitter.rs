@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use carrick_ir::{
-    BlueprintDef, BpId, EventId, FuncId, Function, Instr, LocalId, OptListId, Program, StmtKind, Ty, walk,
+    BlueprintDef, BpId, EventId, ExprKind, FuncId, Function, Instr, LocalId, OptListId, Program, Proj,
+    StmtKind, Ty, walk,
 };
 
 use crate::types::{Rep, rep};
@@ -19,6 +20,8 @@ pub(crate) struct Reach {
     pub blueprints: BTreeSet<BpId>,
     pub events: BTreeSet<EventId>,
     pub option_lists: BTreeSet<OptListId>,
+    /// fields of blueprints that conditions of the parser read: mostly, they say what kind of packet it is
+    pub decisive: BTreeSet<(BpId, u32)>,
 }
 
 /// What turned out to be needed, or impossible, while the parts were written.
@@ -103,6 +106,13 @@ fn reach(program: &Program) -> Reach {
                     reach.blueprints.insert(*bp);
                 }
             }
+            StmtKind::If { cond, .. } => walk::expressions(cond, &mut |e| {
+                if let ExprKind::Load(place) = &e.kind
+                    && let (Some(Ty::Blueprint(bp)), [Proj::Field(at)]) = (local(place.root), &place.path[..])
+                {
+                    reach.decisive.insert((*bp, *at));
+                }
+            }),
             StmtKind::Instr(Instr::Raise { event }) => {
                 if let Some(Ty::Event(event)) = local(*event) {
                     reach.events.insert(*event);

@@ -10,9 +10,7 @@ use crate::types::{Rep, literal};
 
 impl<'p> Emitter<'p> {
     pub(crate) fn blueprints(&mut self) {
-        self.w.line(
-            "-- Each reads a packet, or a frame of one, into h; false if the program would drop the packet.",
-        );
+        self.w.line("-- Each reads a packet, or a frame of one, into h.");
         self.w.line("local extract = {}");
         self.w.line("");
         let p = self.p;
@@ -43,17 +41,17 @@ impl<'p> Emitter<'p> {
         self.ranges(bp);
         self.read_payload(bp);
         self.computed(bp);
-        self.w.line("return r:close()");
+        self.w.line("r:close()");
         self.w.close("end");
         self.w.line("");
     }
 
     fn fixed_fields(&mut self, bp: &BlueprintDef) {
         let octets = bp.fixed_len + bp.trailer_len();
-        self.w.line(format!("if not r:has({octets}) then return r:refuse(\"short\") end"));
         for field in bp.fixed_fields().iter().filter(|f| !f.is_padding()) {
             self.read_field(bp, field);
         }
+        self.w.line(format!("if not r:has({octets}) then return r:refuse(\"short\") end"));
         self.w.line(format!("r:skip({})", bp.fixed_len));
         if let (Some(len), false) = (&bp.payload_len, bp.frame) {
             self.lengths(bp, bp.trailer_len());

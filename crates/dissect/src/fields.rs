@@ -3,19 +3,26 @@
 
 use std::collections::BTreeSet;
 
-use carrick_ir::{BlueprintDef, BpField, BpFieldKind, EnumId, STATUS_NAMES, Ty};
+use carrick_ir::{BlueprintDef, BpField, BpFieldKind, BpId, EnumId, STATUS_NAMES, Ty};
 
 use crate::emitter::Emitter;
+use crate::extract::path;
 use crate::text::{self, quoted};
 use crate::types::Rep;
 use crate::writer::{Writer, braces};
 
 /// What can be odd about a packet: name, text, group and severity.
-const EXPERTS: [(&str, &str, &str, &str); 9] = [
+const EXPERTS: [(&str, &str, &str, &str); 10] = [
     ("short", "the packet ends within its header", "MALFORMED", "ERROR"),
     ("bad_options", "the options are malformed", "MALFORMED", "ERROR"),
     ("bad_field", "a field is out of range", "MALFORMED", "ERROR"),
     ("bad_checksum", "the checksum is wrong", "CHECKSUM", "ERROR"),
+    (
+        "unfinished",
+        "the checksum is not computed: a device does that, or a simulator does without",
+        "CHECKSUM",
+        "CHAT",
+    ),
     ("cut", "the capture does not have the whole packet", "UNDECODED", "NOTE"),
     ("unparsed", "the parser raises no event: the program drops the packet", "PROTOCOL", "NOTE"),
     ("computed", "differs from the value that the program would send", "PROTOCOL", "NOTE"),
@@ -66,6 +73,7 @@ pub fn declarations(emitter: &Emitter<'_>) -> String {
     }
     w.line("");
     fields.named_values(&mut w);
+    fields.decisive(&mut w);
     w.line("local f = {}");
     w.line("");
     w.open("local function field(kind, path, ...)");
@@ -163,7 +171,7 @@ impl Fields<'_> {
             self.field(
                 "uint8",
                 &format!("{path}.status"),
-                &["base.DEC", "{ [0] = \"bad\", \"good\", \"unverified\" }"],
+                &["base.DEC", "{ [0] = \"bad\", \"good\", \"unverified\", \"unfinished\" }"],
             );
         }
     }
@@ -227,6 +235,31 @@ impl Fields<'_> {
                 "enums.status_t".to_owned()
             }
             _ => "nil".to_owned(),
+        }
+    }
+
+    /// Fields of any width that the info column shows, with the names of their values.
+    fn decisive(&self, w: &mut Writer) {
+        let p = self.emitter.p;
+        let shown = |bp: &BlueprintDef, at: usize, id: BpId| {
+            let asked = u32::try_from(at).is_ok_and(|at| self.emitter.reach.decisive.contains(&(id, at)));
+            let field = &bp.fields[at];
+            (field.ty != Ty::Bool && field.bits > 0 && (asked || matches!(field.ty, Ty::Enum(_))))
+                .then(|| format!("[{}] = {}", path(bp, field), self.names_of(&field.ty)))
+        };
+        let blueprints = self.emitter.reach.blueprints.iter().map(|id| (*id, &p.blueprints[id.index()]));
+        let entries: Vec<String> = blueprints
+            .flat_map(|(id, bp)| (0..bp.fields.len()).filter_map(move |at| shown(bp, at, id)))
+            .collect();
+        w.line("-- What the info column shows of small numbers: fields that say which kind of packet it is.");
+        w.table("local telling = ", &entries, "");
+        w.line("");
+    }
+
+    fn names_of(&self, ty: &Ty) -> String {
+        match ty {
+            Ty::Enum(id) => format!("enums[{}]", quoted(&self.emitter.p.enums[id.index()].name)),
+            _ => "{}".to_owned(),
         }
     }
 

@@ -9,7 +9,7 @@ const KEYWORDS: [&str; 22] = [
 ];
 
 /// What a function of the script uses besides its own locals and the library.
-const OUTER: [&str; 29] = [
+const OUTER: [&str; 30] = [
     "Dissector",
     "DissectorTable",
     "Field",
@@ -36,6 +36,7 @@ const OUTER: [&str; 29] = [
     "parse",
     "proto",
     "table",
+    "telling",
     "tostring",
     "type",
     "x",

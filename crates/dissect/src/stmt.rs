@@ -3,7 +3,7 @@
 
 use carrick_ir::print::without_parentheses;
 use carrick_ir::{
-    Arg, Block, Expr, ExprKind, FuncId, Function, Instr, LocalId, Order, Place, Stmt, StmtKind, Ty,
+    Arg, Block, Expr, ExprKind, FuncId, Function, Instr, LocalId, Order, Place, Stmt, StmtKind, Ty, walk,
 };
 
 use crate::emitter::Emitter;
@@ -184,6 +184,12 @@ impl<'p> Emitter<'p> {
     /// A loop's body and end, with a label for `continue`.
     fn body(&mut self, body: &'p Block) {
         let outer = self.label;
+        let mut extracts = false;
+        walk::statements(body, &mut |stmt| extracts |= matches!(stmt.kind, StmtKind::Extract { .. }));
+        if extracts {
+            // Nothing follows the frame for which the program drops the packet.
+            self.w.line("if packet.refused then break end");
+        }
         let mut continues = false;
         continues_in(body, &mut continues);
         if continues {
@@ -203,8 +209,9 @@ impl<'p> Emitter<'p> {
     fn extraction(&mut self, local: LocalId) {
         let Ty::Blueprint(bp) = self.local_ty(local) else { return };
         let name = self.p.blueprints.get(bp.index()).map_or("", |b| &b.name);
-        let text = format!("if not {}({}) then return end", names::field("extract", name), self.local(local));
-        self.w.line(text);
+        self.found.borrow_mut().constructors.insert(name.to_owned());
+        let (read, initial) = (names::field("extract", name), names::field("new", name));
+        self.w.line(format!("take({read}, {initial}, {})", self.local(local)));
     }
 
     fn raise(&mut self, event: LocalId) {

@@ -6,6 +6,9 @@ use carrick_ir::{BlueprintDef, BpField, BpFieldKind, Program, Ty, arith};
 use crate::pdml::{Packet, below, number};
 use crate::traffic::Arrival;
 
+/// Numbers of protocols for which Wireshark has a dissector, among those of the programs here.
+const KNOWN: [u8; 2] = [6, 17];
+
 /// What the program's packets are called in Wireshark.
 pub fn protocol(program: &Program) -> String {
     format!("mtp_{}", program.name.to_lowercase())
@@ -20,6 +23,11 @@ pub fn hold(program: &Program, arrivals: &[Arrival], shown: &[Packet]) -> usize 
             continue;
         }
         let what = format!("{}, packet {at}: {:02x?}\n{packet:#?}", program.name, arrival.packet);
+        // What the parser does not claim is Wireshark's, if it knows the protocol.
+        if packet.is_empty() {
+            assert!(arrival.events.is_empty() && KNOWN.contains(&program.net_header.protocol), "{what}");
+            continue;
+        }
         assert_eq!(refusal(program, packet), arrival.refused, "{what}");
         let expected: Vec<_> = arrival.events.iter().map(|(e, words)| event(program, *e, words)).collect();
         assert_eq!(events_shown(program, packet), expected, "{what}");

@@ -3,6 +3,7 @@
 //! of them. Packets come from every program that makes some, whole, damaged and cut off.
 
 mod held;
+mod judged;
 mod pdml;
 mod traffic;
 
@@ -75,7 +76,7 @@ fn shown(program: &Program, arrivals: &[Arrival]) -> Vec<Packet> {
         pcapng.arrived(at * 1000, 0, at, &arrival.packet);
     }
     pcapng.finish().expect("writable");
-    let packets = pdml::dissect(&capture, &script, &protocol(program));
+    let packets = pdml::dissect_strictly(&capture, &script, &protocol(program));
     assert_eq!(packets.len(), arrivals.len());
     packets
 }
@@ -263,7 +264,7 @@ fn what_a_capture_lacks_is_not_held_against_the_packet() {
         let capture = dir.path().join("cut.pcap");
         cut_capture(&capture, &packets);
         let name = format!("{}.refused-for", protocol(&program));
-        for packet in pdml::dissect(&capture, &script, &protocol(&program)) {
+        for packet in pdml::dissect_strictly(&capture, &script, &protocol(&program)) {
             let reason = packet.iter().find(|s| s.name == name).map(|s| s.value.as_str());
             assert!(reason.is_none_or(|r| r == "cut"), "{packet:#?}");
         }
@@ -285,7 +286,7 @@ fn packets_in_datagrams_are_found() {
     let (dir, script) = script(&program);
     let capture = dir.path().join("udp.pcap");
     cut_capture(&capture, &wrapped);
-    let packets = pdml::dissect(&capture, &script, &protocol(&program));
+    let packets = pdml::dissect_strictly(&capture, &script, &protocol(&program));
     assert!(packets.len() > 30);
     for (packet, arrival) in packets.iter().zip(whole).filter(|(_, a)| !a.not_ours) {
         let expected: Vec<_> = arrival.events.iter().map(|(e, words)| event(&program, *e, words)).collect();

@@ -15,16 +15,32 @@ pub struct Shown {
 /// A packet as it is shown: what stands under the protocol's own line.
 pub type Packet = Vec<Shown>;
 
+/// As [`dissect`], where packets are judged as a core does it: also those whose checksum nobody computed.
+pub fn dissect_strictly(capture: &Path, script: &Path, protocol: &str) -> Vec<Packet> {
+    // A program without checksums has no such preference.
+    let text = std::fs::read_to_string(script).expect("readable");
+    let all = format!("{protocol}.checksums:all");
+    let preferences: &[&str] = if text.contains("prefs.checksums") { &["-o", &all] } else { &[] };
+    dissect(capture, script, protocol, preferences)
+}
+
 /// Reads a capture; what is shown under `protocol` of each packet, nothing where it is not there.
 ///
 /// # Panics
 /// If the script has an error, at loading or for any packet.
-pub fn dissect(capture: &Path, script: &Path, protocol: &str) -> Vec<Packet> {
+pub fn dissect(capture: &Path, script: &Path, protocol: &str, preferences: &[&str]) -> Vec<Packet> {
+    let packets = trees(capture, script, preferences);
+    packets.iter().map(|packet| of_protocol(packet, protocol)).collect()
+}
+
+/// All that is shown of each packet.
+pub fn trees(capture: &Path, script: &Path, preferences: &[&str]) -> Vec<Packet> {
     let output = Command::new("tshark")
         .args(["-n", "-T", "pdml", "-r"])
         .arg(capture)
         .arg("-X")
         .arg(format!("lua_script:{}", script.display()))
+        .args(preferences)
         .output()
         .expect("tshark runs");
     let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -33,7 +49,7 @@ pub fn dissect(capture: &Path, script: &Path, protocol: &str) -> Vec<Packet> {
         let error = said.lines().find(|l| l.contains("Lua Error") || l.contains("Lua: Error"));
         assert_eq!(error, None, "{}", said.lines().take(20).collect::<Vec<_>>().join("\n"));
     }
-    text.split("<packet>").skip(1).map(|packet| of_protocol(&tree(packet), protocol)).collect()
+    text.split("<packet>").skip(1).map(tree).collect()
 }
 
 fn of_protocol(all: &[Shown], protocol: &str) -> Packet {

@@ -16,14 +16,25 @@ local function pseudo_sum(protocol)
   return packet.net.src_ip + packet.net.dst_ip + protocol + #packet.octets
 end
 
--- Says of a checksum whether it is right: true, false, or nil where the capture does not tell.
-function Reader:verdict(path, right)
+-- Which checksums decide whether the program drops a packet: those that somebody computed, all, or none.
+local CHECKS = { computed = 1, all = 2, none = 3 }
+proto.prefs.checksums = Pref.enum("Checksums", CHECKS.computed,
+  "Which wrong checksums drop a packet. An unfinished one is 0, or the sum of the pseudo-header alone",
+  { { 1, "computed", CHECKS.computed }, { 2, "all", CHECKS.all }, { 3, "none", CHECKS.none } }, true)
+
+-- Says of a checksum whether it is right: true, false, or nil where the capture does not tell. A sender that leaves checksums
+-- to its device has the sum of the pseudo-header there, and a simulator 0: such a packet was not damaged.
+function Reader:verdict(path, right, found, pseudo)
   if not packet.whole then right = nil end
   local status = right == nil and 2 or right and 1 or 0
+  if status == 0 and (found == 0 or pseudo and found == sum16("", pseudo)) then status = 3 end
   table.insert(self.parts[path], { path = path .. ".status", value = status, generated = true })
-  if right == false then
+  local kind = ({ [0] = "bad_checksum", [3] = "unfinished" })[status]
+  if not kind then return end
+  problem(self.parts[path], kind)
+  local checks = proto.prefs.checksums
+  if checks == CHECKS.all or checks == CHECKS.computed and status == 0 then
     packet.refused = packet.refused or "bad_checksum"
-    problem(self.parts[path], "bad_checksum")
   end
 end
 

@@ -1,8 +1,7 @@
 function proto.dissector(tvb, pinfo, tree)
   packet = new_packet(tvb)
   parse(packet.net)
-  show_packet(pinfo, tree)
-  return tvb:captured_len()
+  return show_claimed(tvb, pinfo, tree, others)
 end
 
 DissectorTable.get("ip.proto"):add(PROTOCOL, proto)
@@ -17,7 +16,7 @@ local function in_udp(tvb, pinfo, tree)
   if header < 20 or header > len or sum16(tvb:raw(0, header), 0) ~= 0xffff then
     return false
   end
-  Dissector.get("ip"):call(tvb, pinfo, tree)
+  call(Dissector.get("ip"), tvb, pinfo, tree)
   return true
 end
 

@@ -1,8 +1,7 @@
 function proto.dissector(tvb, pinfo, tree)
   packet = new_ipv6_packet(tvb)
   parse(packet.net)
-  show_packet(pinfo, tree)
-  return tvb:captured_len()
+  return show_claimed(tvb, pinfo, tree, others)
 end
 
 -- IPv4 and IPv6 have one table of protocols.

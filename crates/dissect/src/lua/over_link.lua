@@ -1,8 +1,7 @@
 function proto.dissector(tvb, pinfo, tree)
   packet = new_packet(tvb)
   parse(packet.net)
-  show_packet(pinfo, tree)
-  return tvb:captured_len()
+  return show_claimed(tvb, pinfo, tree, nil)
 end
 
 -- In captures of packets that begin with the program's own header.

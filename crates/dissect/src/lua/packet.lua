@@ -38,7 +38,7 @@ end
 
 -- The program's parser would ask for what no capture tells.
 local function unknown(what)
-  problem(packet, "unknown", what .. " is unknown; 0 is used")
+  if not packet.refused then problem(packet, "unknown", what .. " is unknown; 0 is used") end
   return 0
 end
 
@@ -52,12 +52,33 @@ local function peek()
   return packet.from < packet.to and packet.octets:byte(packet.from + 1) or 0
 end
 
+-- A packet that the program drops is its own too, if the parser would have raised an event.
 local function raise(name, event)
-  table.insert(packet.events, { name = name, event = event })
+  packet.claimed = true
+  if not packet.refused then table.insert(packet.events, { name = name, event = event }) end
 end
 
 local function claim(holds, text)
-  if not holds then problem(packet, "claim", "the program claims " .. text) end
+  if not holds and not packet.refused then problem(packet, "claim", "the program claims " .. text) end
+end
+
+-- What a header that ended too early lacks is as it is at first.
+local function complete(h, initial)
+  for name, value in pairs(initial) do
+    if h[name] == nil then
+      h[name] = value
+    elseif type(value) == "table" then
+      complete(h[name], value)
+    end
+  end
+end
+
+-- Reads a header, or a frame, unless the program has dropped the packet. The parser goes on then, but only to show whether
+-- the packet is the program's.
+local function take(read, initial, h)
+  if packet.refused then return end
+  read(h)
+  if packet.refused then complete(h, initial()) end
 end
 
 -- What reads a header of a packet, or a frame, octet after octet, and keeps what is to be shown of it.
@@ -100,14 +121,16 @@ function Reader:add(path, from, len, value)
   return part
 end
 
--- A field of up to 32 bits, or of more as UInt64; `bit` counts from where the reader is.
+-- A field of up to 32 bits, or of more as UInt64; `bit` counts from where the reader is. Behind the packet's end it is 0.
 function Reader:field(path, bit, width)
   local first = math.floor(bit / 8)
   local octets = math.ceil((bit + width) / 8) - first
+  if self.at + first + octets > self.to then return width > 32 and UInt64.new(0) or 0 end
   local value = packet.tvb(self.at + first, octets):bitfield(bit % 8, width)
   local part = self:add(path, self.at + first, octets, (octets > 4 and octets * 8 > width) and value or nil)
   if width == 1 and value == 1 then part.word = "" end
-  if width >= 16 then part.word = "=" .. tostring(value) end
+  local names = telling[path]
+  if names or width >= 16 then part.word = "=" .. (names and names[value] or tostring(value)) end
   return value
 end
 
@@ -115,9 +138,11 @@ end
 function Reader:based(path, bit, width, base)
   local first = math.floor(bit / 8)
   local octets = math.ceil((bit + width) / 8) - first
+  if self.at + first + octets > self.to then return base end
   local raw = packet.tvb(self.at + first, octets):bitfield(bit % 8, width)
   local value = type(base) == "number" and base + raw or base + (type(raw) == "number" and u64(raw) or raw)
-  self:add(path, self.at + first, octets, value)
+  local part = self:add(path, self.at + first, octets, value)
+  if telling[path] then part.word = "=" .. tostring(value) end
   return value
 end
 
@@ -147,6 +172,7 @@ end
 -- A CRC-32: its least significant octet comes first.
 function Reader:crc(path, bit)
   local at = self.at + bit / 8
+  if at + 4 > self.to then return 0 end
   self:add(path, at, 4).little = true
   return packet.tvb(at, 4):le_uint()
 end
@@ -192,9 +218,7 @@ function Reader:expect(path, found, computed)
   end
 end
 
--- Whether the parser goes on.
 function Reader:close()
   if self.last then table.insert(self.part, self.last) end
   self.part.len = self.at - self.begin + (self.last and 4 or 0)
-  return packet.refused == nil
 end

@@ -64,3 +64,20 @@ local function show_packet(pinfo, tree)
   pinfo.cols.protocol = proto.name:upper()
   pinfo.cols.info = info
 end
+
+-- Wireshark's own dissector of the protocol, if it has one.
+local others = DissectorTable.get("ip.proto"):get_dissector(PROTOCOL)
+
+-- Calls a dissector of Wireshark's own. For a packet that ends too early it raises an error of Lua, when what it has read is shown.
+local function call(dissector, tvb, pinfo, tree)
+  local fine, why = pcall(dissector.call, dissector, tvb, pinfo, tree)
+  if not fine then tree:add(tvb(0, tvb:captured_len()), "[" .. tostring(why):match("[^:]*$") .. "]") end
+  return tvb:captured_len()
+end
+
+-- What the parser does not claim is left to a dissector that shows it as ever, if there is one.
+local function show_claimed(tvb, pinfo, tree, otherwise)
+  if otherwise and not packet.claimed then return call(otherwise, tvb, pinfo, tree) end
+  show_packet(pinfo, tree)
+  return tvb:captured_len()
+end
