@@ -48,6 +48,43 @@ fn the_chapter_goes_as_it_says() {
     observers_of_a_field_see_the_same(dir);
     checksums_are_there_when_ns3_has_them(dir);
     requests_that_are_too_long_fail(dir);
+    writes_fit_or_are_errors(dir);
+    settings_of_queues_can_be_chosen(dir);
+}
+
+/// Messages of the template must fit into one packet: by default they do, and a write that fails ends the example.
+fn writes_fit_or_are_errors(dir: &Path) {
+    done(dir, &["new", "parcel", "--template", "message"]);
+    done(dir, &["build", "parcel/parcel.mtp", "--target", "ns3", "-o", "parcels"]);
+    let said = run(dir, "parcels/build/bulk --bytes=50000");
+    assert!(said.starts_with("50000 of 50000 bytes at "), "{said}");
+    let said = run(dir, "parcels/build/dumbbell --seconds=1");
+    assert!(said.contains("flow 0, ours: ") && !said.contains("flow 0, ours: 0.000 Mbit/s"), "{said}");
+    for (example, why) in [
+        ("parcels/build/bulk --write=16384", "a write of 16384 bytes failed: invalid. --write=BYTES sets"),
+        ("parcels/build/bulk --onoff=5Mbps --write=16384", "a write of 16384 bytes failed: invalid."),
+        ("parcels/build/dumbbell --write=16384", "a write of 16384 bytes failed: invalid."),
+        ("out/build/bulk --write=200000", "a write of 200000 bytes failed: longer than SndBufSize."),
+    ] {
+        let output = Command::new("sh").args(["-c", example]).current_dir(dir).output().expect("it starts");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && error.contains(why), "{example}: {error}");
+    }
+}
+
+/// What the example sets for a queue discipline gives way to the command line, also where that has ns-3's default.
+fn settings_of_queues_can_be_chosen(dir: &Path) {
+    let said =
+        |more: &str| run(dir, &format!("out/build/dumbbell --seconds=0.1 --queue=ns3::RedQueueDisc {more}"));
+    let (set, chosen) = (said(""), said("--ns3::RedQueueDisc::MaxSize=25p --rate=10Mbps"));
+    assert!(
+        set.starts_with("bottleneck: ns3::RedQueueDisc, MaxSize=1000p, LinkBandwidth=20000000bps\n"),
+        "{set}"
+    );
+    assert!(
+        chosen.starts_with("bottleneck: ns3::RedQueueDisc, MaxSize=25p, LinkBandwidth=10000000bps\n"),
+        "{chosen}"
+    );
 }
 
 /// Observers with the signature of a `TracedValue` see what those see that get the context, in the field's type.

@@ -6,6 +6,7 @@
 //     build/bulk --server=ns3::...SocketFactory --bytes=20000000 --rate=100Mbps --delay=5ms --loss=0.01
 //
 // --path-mtu=576 puts two routers between them and a link with this MTU between those; --fragment lets them fragment.
+// --write=BYTES sets the size of writes: a message of some programs must fit into one packet.
 // --trace=CONTEXT.FIELD prints each change of a field of the client's program.
 #include <cstdio>
 #include <ctime>
@@ -80,18 +81,19 @@ Ipv4Address Connect(const NodeContainer &ends, const Path &path) {
     return link.GetAddress(1);
 }
 
-// Starts ns-3's application that sends.
-void Send(Ptr<Node> node, const std::string &factory, const InetSocketAddress &to, const std::string &onoff) {
+// Starts ns-3's application that sends: `write` bytes at a time.
+void Send(Ptr<Node> node, const std::string &factory, const InetSocketAddress &to, const std::string &onoff,
+          uint32_t write) {
     if (onoff.empty()) {
         BulkSendHelper bulk(factory, to);
         bulk.SetAttribute("MaxBytes", UintegerValue(g_wanted));
-        bulk.SetAttribute("SendSize", UintegerValue(16384));
+        bulk.SetAttribute("SendSize", UintegerValue(write));
         bulk.Install(node);
         return;
     }
     OnOffHelper steady(factory, to);
     steady.SetAttribute("MaxBytes", UintegerValue(g_wanted));
-    steady.SetConstantRate(DataRate(onoff), 1000);
+    steady.SetConstantRate(DataRate(onoff), write);
     steady.Install(node);
 }
 
@@ -102,12 +104,14 @@ int main(int argc, char **argv) {
     std::string factories[] = {carrick.SocketFactory(), carrick.SocketFactory()};
     std::string onoff, trace;
     Path path;
+    ExampleWrites writes;
     g_wanted = 20000000;
     CommandLine command;
     command.AddValue("client", "socket factory of the client", factories[0]);
     command.AddValue("server", "socket factory of the server", factories[1]);
     command.AddValue("bytes", "bytes that the client sends", g_wanted);
     path.link.AddOptions(command);
+    writes.AddOptions(command);
     command.AddValue("path-mtu", "MTU of a link in the middle of the path; default: there is one link", path.mtu);
     command.AddValue("fragment", "routers fragment packets that are too long; default: they report them",
                      path.fragment);
@@ -125,6 +129,7 @@ int main(int argc, char **argv) {
         }
         Ptr<CarrickProtocol> protocol = carrick.Install(nodes.Get(i));
         protocol->TraceConnectWithoutContext("Drop", MakeCallback(&Dropped));
+        ExampleWrites::Observe(protocol);
         if (i == 0 && !trace.empty() && !protocol->TraceConnectWithoutContext(trace, MakeCallback(&Changed))) {
             NS_FATAL_ERROR("the program has no field " << trace << ": name one as CONTEXT.FIELD");
         }
@@ -132,7 +137,8 @@ int main(int argc, char **argv) {
     const uint16_t port = 5001;
     PacketSinkHelper sink(factories[1], InetSocketAddress(Ipv4Address::GetAny(), port));
     sink.Install(nodes.Get(1)).Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&Received));
-    Send(nodes.Get(0), factories[0], InetSocketAddress(server, port), onoff);
+    Send(nodes.Get(0), factories[0], InetSocketAddress(server, port), onoff,
+         writes.Size(carrick.Program(), !onoff.empty()));
 
     const std::clock_t begin = std::clock();
     Simulator::Stop(Seconds(3600));
@@ -142,5 +148,5 @@ int main(int argc, char **argv) {
                 static_cast<unsigned long>(g_wanted), Simulator::Now().GetSeconds());
     std::fprintf(stderr, "the simulation took %.3f s of processor time\n", seconds);
     Simulator::Destroy();
-    return g_received == g_wanted ? EXIT_SUCCESS : EXIT_FAILURE;
+    return g_received == g_wanted && !ExampleWrites::HaveFailed() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

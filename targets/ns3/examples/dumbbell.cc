@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Flows that share a bottleneck: half of the senders have the program, half another socket factory of ns-3's. Prints
-// the throughput of each flow, in Mbit/s, and the share of the bottleneck that both halves have.
+// the throughput of each flow, in Mbit/s, and the share of the bottleneck that both halves have. First it prints the
+// settings of the queue discipline that decide how it drops. Flows begin at random times within the first 0.1 s.
 //
 //     build/dumbbell --flows=4 --other=ns3::...SocketFactory --queue=ns3::FqCoDelQueueDisc
 //
@@ -8,6 +9,7 @@
 // draws.
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -16,13 +18,16 @@
 #include "ns3/boolean.h"
 #include "ns3/bulk-send-helper.h"
 #include "ns3/command-line.h"
+#include "ns3/config.h"
 #include "ns3/data-rate.h"
+#include "ns3/double.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv4-global-routing-helper.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/packet-sink.h"
 #include "ns3/point-to-point-dumbbell.h"
+#include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/traffic-control-helper.h"
@@ -37,7 +42,38 @@ struct Options {
     double seconds = 20;
     std::string rate = "20Mbps", delay = "20ms", queue = "ns3::FifoQueueDisc", other, timeline;
     bool ecn = false;
+    ExampleWrites writes;
 };
+
+// The settings of a queue discipline that decide how it drops. By default, RED and PIE of ns-3 hold 25 packets, which
+// is little for most bottlenecks: PIE then only drops when it is full. RED's estimate of an idle queue needs the link's
+// rate, by default 1.5 Mbit/s.
+constexpr const char *SETTINGS[] = {"MaxSize", "LinkBandwidth"};
+
+bool Find(const std::string &queue, const char *setting, TypeId::AttributeInformation *found) {
+    return TypeId::LookupByName(queue).LookupAttributeByName(setting, found);
+}
+
+void ChooseSettings(const Options &options) {
+    const std::string values[] = {"1000p", options.rate};
+    TypeId::AttributeInformation found;
+    for (size_t i = 0; i < std::size(SETTINGS); ++i) {
+        if (Find(options.queue, SETTINGS[i], &found)) {
+            Config::SetDefault(options.queue + "::" + SETTINGS[i], StringValue(values[i]));
+        }
+    }
+}
+
+void PrintSettings(const Options &options) {
+    std::printf("bottleneck: %s", options.queue.c_str());
+    TypeId::AttributeInformation found;
+    for (const char *setting : SETTINGS) {
+        if (Find(options.queue, setting, &found)) {
+            std::printf(", %s=%s", setting, found.initialValue->SerializeToString(found.checker).c_str());
+        }
+    }
+    std::printf("\n");
+}
 
 Options Read(int argc, char **argv) {
     Options options;
@@ -50,7 +86,11 @@ Options Read(int argc, char **argv) {
     command.AddValue("queue", "queue discipline of the bottleneck", options.queue);
     command.AddValue("ecn", "the queue discipline marks packets where it can", options.ecn);
     command.AddValue("timeline", "file for a table over time; default: none", options.timeline);
+    options.writes.AddOptions(command);
     command.Parse(argc, argv);
+    ChooseSettings(options);
+    command.Parse(argc, argv); // again: --ns3::RedQueueDisc::MaxSize=... is stronger than what was chosen
+    PrintSettings(options);
     return options;
 }
 
@@ -125,12 +165,14 @@ class Timeline {
 };
 
 // Both ends of a flow have the same factory.
-Ptr<PacketSink> Flow(const std::string &factory, Ptr<Node> from, Ptr<Node> to, Ipv4Address address) {
+Ptr<PacketSink> Flow(const std::string &factory, Ptr<Node> from, Ptr<Node> to, Ipv4Address address, uint32_t write) {
     const uint16_t port = 5001;
     PacketSinkHelper sink(factory, InetSocketAddress(Ipv4Address::GetAny(), port));
     BulkSendHelper bulk(factory, InetSocketAddress(address, port));
-    bulk.SetAttribute("SendSize", UintegerValue(16384));
-    bulk.Install(from);
+    bulk.SetAttribute("SendSize", UintegerValue(write));
+    Ptr<UniformRandomVariable> begin = CreateObject<UniformRandomVariable>();
+    begin->SetAttribute("Max", DoubleValue(0.1)); // seconds
+    bulk.Install(from).StartWithJitter(Seconds(0), begin);
     return DynamicCast<PacketSink>(sink.Install(to).Get(0));
 }
 
@@ -150,14 +192,16 @@ int main(int argc, char **argv) {
     // The bottleneck was linked first: it is the first device of the router.
     Ptr<QueueDisc> queue = SetQueue(options, net.GetLeft()->GetDevice(0));
 
+    const uint32_t write = options.writes.Size(carrick.Program());
     Sinks sinks;
     for (uint32_t i = 0; i < options.flows; ++i) {
         const bool other = i % 2 == 1 && !options.other.empty();
         if (!other) {
-            carrick.Install(NodeContainer(net.GetLeft(i), net.GetRight(i)));
+            ExampleWrites::Observe(carrick.Install(net.GetLeft(i)));
+            ExampleWrites::Observe(carrick.Install(net.GetRight(i)));
         }
         sinks.push_back(
-            Flow(other ? options.other : ours, net.GetLeft(i), net.GetRight(i), net.GetRightIpv4Address(i)));
+            Flow(other ? options.other : ours, net.GetLeft(i), net.GetRight(i), net.GetRightIpv4Address(i), write));
     }
     std::unique_ptr<Timeline> timeline;
     if (!options.timeline.empty()) {
@@ -172,5 +216,5 @@ int main(int argc, char **argv) {
     const auto even = static_cast<double>(Received(sinks, 0)), odd = static_cast<double>(Received(sinks, 1));
     std::printf("even flows have %.3f of what is carried\n", even / (even + odd));
     Simulator::Destroy();
-    return EXIT_SUCCESS;
+    return ExampleWrites::HaveFailed() ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -96,10 +96,4 @@ void CarrickApplication::ReceiveAll(uint64_t handle, const Bytes &bytes, size_t 
         });
 }
 
-const char *CarrickApplication::Reason(uint8_t status) {
-    static const char *const reasons[] = {"ok",      "end of stream", "refused", "reset",       "timed out", "closed",
-                                          "no room", "in use",        "invalid", "unreachable", "busy",      "aborted"};
-    return status < std::size(reasons) ? reasons[status] : "unknown";
-}
-
 } // namespace ns3

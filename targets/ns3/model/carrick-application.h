@@ -40,8 +40,6 @@ class CarrickApplication : public Application {
     // then one more, so that a longer stream is seen.
     void ReceiveAll(uint64_t handle, const Bytes &bytes, size_t most, const Ended &ended);
 
-    // The name of a completion's status.
-    static const char *Reason(uint8_t status);
     // Whether the program had no free space for the request, so that it may succeed later.
     static bool IsFull(uint8_t status) {
         return status == CARRICK_BUSY || status == CARRICK_NO_ROOM;

@@ -218,6 +218,9 @@ TypeId CarrickProtocol::GetTypeId() {
             .AddTraceSource("Drop", "A packet that the program drops, and the reason",
                             MakeTraceSourceAccessor(&CarrickProtocol::m_dropTrace),
                             "ns3::CarrickProtocol::DropCallback")
+            .AddTraceSource("SendError", "A write of an application that failed: its size in bytes, and the reason",
+                            MakeTraceSourceAccessor(&CarrickProtocol::m_sendErrorTrace),
+                            "ns3::CarrickProtocol::SendErrorCallback")
             .AddTraceSource("Event", "An event: its name, its context, the words of its fields",
                             Traced(MakeTraceSourceAccessor(&CarrickProtocol::m_eventTrace)),
                             "ns3::CarrickProtocol::EventCallback")

@@ -2,6 +2,7 @@
 #include "carrick-call.h"
 
 #include <cstring>
+#include <iterator>
 
 namespace ns3 {
 
@@ -35,6 +36,12 @@ carrick_request CarrickCall::Request(uint64_t handle, Args args) const {
 
 uint64_t CarrickCall::Make(CarrickCore &core, const carrick_request &request, CarrickCore::Done done) const {
     return core.Call(m_number, request, std::move(done));
+}
+
+const char *CarrickCall::Reason(uint8_t status) {
+    static const char *const reasons[] = {"ok",      "end of stream", "refused", "reset",       "timed out", "closed",
+                                          "no room", "in use",        "invalid", "unreachable", "busy",      "aborted"};
+    return status < std::size(reasons) ? reasons[status] : "unknown";
 }
 
 } // namespace ns3

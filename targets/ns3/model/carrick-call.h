@@ -26,6 +26,8 @@ class CarrickCall {
     carrick_request Request(uint64_t handle, Args args) const;
     // As CarrickCore::Call.
     uint64_t Make(CarrickCore &core, const carrick_request &request, CarrickCore::Done done) const;
+    // A status of a completion in words.
+    static const char *Reason(uint8_t status);
 
   private:
     const carrick_call_info *m_info = nullptr;

@@ -111,7 +111,7 @@ void CarrickClient::Opened(uint8_t status) {
     if (status != CARRICK_OK) {
         m_stopped = m_closed = true;
         ++m_failed;
-        m_failureTrace(m_next, Reason(status));
+        m_failureTrace(m_next, CarrickCall::Reason(status));
         return;
     }
     m_open = true;
@@ -224,7 +224,7 @@ void CarrickClient::Ended(const CarrickPayload &request, uint8_t status) {
     if (IsFull(status) && !m_stopped) {
         Refused(request);
     } else {
-        Failed(request.number, Reason(status));
+        Failed(request.number, CarrickCall::Reason(status));
     }
 }
 

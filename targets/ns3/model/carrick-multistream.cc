@@ -68,7 +68,7 @@ void CarrickMultistreamClient::Receive(const CarrickPayload &request, uint64_t s
 
 void CarrickMultistreamClient::GiveUp(const CarrickPayload &request, uint64_t stream, uint8_t status) {
     Ask("reset", stream, {}, {}, nullptr);
-    Failed(request.number, Reason(status));
+    Failed(request.number, CarrickCall::Reason(status));
 }
 
 TypeId CarrickMultistreamServer::GetTypeId() {
@@ -128,7 +128,7 @@ void CarrickMultistreamServer::Serve(uint64_t stream) {
         if (status == CARRICK_OK) {
             Answer(stream, *bytes);
         } else {
-            Failed(Reason(status));
+            Failed(CarrickCall::Reason(status));
         }
     });
 }
@@ -143,7 +143,7 @@ void CarrickMultistreamServer::Answer(uint64_t stream, const std::vector<uint8_t
         if (status == CARRICK_OK) {
             Ask("shutdown", stream, {}, {}, nullptr);
         } else {
-            Failed(Reason(status));
+            Failed(CarrickCall::Reason(status));
         }
     });
 }

@@ -38,6 +38,7 @@ class CarrickProtocol : public IpL4Protocol, private CarrickCore::Host {
   public:
     // Signatures of trace sources.
     typedef void (*DropCallback)(Ptr<const Packet> packet, const std::string &reason);
+    typedef void (*SendErrorCallback)(uint32_t size, const std::string &reason);
     typedef void (*EventCallback)(const std::string &event, uint64_t context, const std::vector<uint64_t> &words);
     typedef void (*FieldCallback)(uint64_t context, uint64_t before, uint64_t now);
     typedef void (*RecordCallback)(const CarrickRecord &record);
@@ -59,6 +60,10 @@ class CarrickProtocol : public IpL4Protocol, private CarrickCore::Host {
     // Whether the core reports events and fields; a trace source that needs this switches it on.
     void SetTraced();
     Ipv4Address GetAddress() const;
+    // An application's write of this size failed. Applications of ns-3 do not ask why: who observes them hears it here.
+    void ReportSendError(uint32_t size, const std::string &reason) {
+        m_sendErrorTrace(size, reason);
+    }
     Ptr<Node> GetNode() const {
         return m_node;
     }
@@ -117,6 +122,7 @@ class CarrickProtocol : public IpL4Protocol, private CarrickCore::Host {
     std::vector<std::unique_ptr<CarrickFieldTrace>> m_fieldTraces;
     TracedCallback<Ptr<const Packet>> m_txTrace, m_rxTrace;
     TracedCallback<Ptr<const Packet>, const std::string &> m_dropTrace;
+    TracedCallback<uint32_t, const std::string &> m_sendErrorTrace;
     TracedCallback<const std::string &, uint64_t, const std::vector<uint64_t> &> m_eventTrace;
     TracedCallback<const CarrickRecord &> m_recordTrace;
 };

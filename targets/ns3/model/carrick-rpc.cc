@@ -41,7 +41,7 @@ void CarrickRpcClient::Receive(const CarrickPayload &request, uint64_t rpc) {
                 bytes->resize(done.value);
                 Answered(request, *bytes);
             } else {
-                Failed(request.number, Reason(done.status));
+                Failed(request.number, CarrickCall::Reason(done.status));
             }
         });
 }
@@ -89,7 +89,7 @@ void CarrickRpcServer::Receive(uint64_t rpc) {
                 bytes->resize(done.value);
                 Answer(rpc, *bytes);
             } else {
-                Failed(Reason(done.status));
+                Failed(CarrickCall::Reason(done.status));
             }
         });
 }
@@ -103,7 +103,7 @@ void CarrickRpcServer::Answer(uint64_t rpc, const std::vector<uint8_t> &bytes) {
     const Bytes response = Response(request);
     Ask("respond", rpc, {{"len", response->size()}}, {response}, [this](const carrick_completion &done) {
         if (done.status != CARRICK_OK) {
-            Failed(Reason(done.status));
+            Failed(CarrickCall::Reason(done.status));
         }
     });
 }

@@ -36,7 +36,7 @@ void CarrickServer::StopApplication() {
 
 void CarrickServer::Opened(const carrick_completion &done) {
     if (done.status != CARRICK_OK) {
-        Failed(std::string("cannot serve: ") + Reason(done.status));
+        Failed(std::string("cannot serve: ") + CarrickCall::Reason(done.status));
         return;
     }
     m_handle = done.value;

@@ -286,6 +286,9 @@ int CarrickSocket::Send(Ptr<Packet> packet, uint32_t) {
     }
     const uint32_t size = packet->GetSize();
     if (size > GetTxAvailable()) {
+        if (size > m_sendBuffer) {
+            m_protocol->ReportSendError(size, "longer than SndBufSize");
+        }
         return Fail(ERROR_MSGSIZE);
     }
     if (size > 0 || m_messages) {
@@ -343,6 +346,9 @@ void CarrickSocket::Push() {
 void CarrickSocket::Pushed(const carrick_completion &done) {
     m_sending = false;
     if (done.status != CARRICK_OK) {
+        if (done.status != CARRICK_END_OF_STREAM && done.status != CARRICK_CLOSED) {
+            m_protocol->ReportSendError(static_cast<uint32_t>(m_gathered - m_sent), CarrickCall::Reason(done.status));
+        }
         Ended(done.status);
         return;
     }

@@ -200,7 +200,7 @@ void CarrickVerbsServer::Join(Ptr<CarrickVerbsClient> client) {
 void CarrickVerbsServer::Joined(const std::shared_ptr<End> &end, Ptr<CarrickVerbsClient> client,
                                 const carrick_completion &done) {
     if (done.status != CARRICK_OK) {
-        Failed(std::string("cannot serve: ") + Reason(done.status));
+        Failed(std::string("cannot serve: ") + CarrickCall::Reason(done.status));
         return;
     }
     end->handle = done.value;
@@ -220,7 +220,7 @@ void CarrickVerbsServer::Register(const End &end, bool written) {
          {"may_write", written}},
         {bytes, true}, [this](const carrick_completion &done) {
             if (done.status != CARRICK_OK) {
-                Failed(std::string("cannot register memory: ") + Reason(done.status));
+                Failed(std::string("cannot register memory: ") + CarrickCall::Reason(done.status));
             }
         });
 }
