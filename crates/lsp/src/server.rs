@@ -267,7 +267,7 @@ mod tests {
         let begin = vec![request(1, "initialize"), note("initialized"), request(2, "shutdown")];
         let late = vec![request(3, "textDocument/hover"), request(4, "shutdown"), note("exit")];
         let (answers, ended) = conversation(begin.into_iter().chain(late).collect());
-        let codes: Vec<Option<i32>> = answers.iter().map(|a| a.error.as_ref().map(|e| e.code)).collect();
+        let codes: Vec<Option<i32>> = answers.iter().map(|a| a.response_result.as_ref().err().map(|e| e.code)).collect();
         let invalid = Some(ErrorCode::InvalidRequest as i32);
         assert_eq!((codes, ended), (vec![None, None, invalid, invalid], Ended::Properly));
     }
@@ -280,6 +280,6 @@ mod tests {
         assert_eq!(then(vec![request(2, "shutdown")]), Ended::Abruptly);
         assert_eq!(then(vec![request(2, "shutdown"), note("exit")]), Ended::Properly);
         let (answers, _) = conversation(vec![request(1, "initialize"), request(2, "initialize")]);
-        assert!(answers[1].error.is_some(), "a second `initialize`");
+        assert!(answers[1].response_result.is_err(), "a second `initialize`");
     }
 }
