@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use carrick_ir::{Block, CtxId, FuncId, Function, Instr, Loc, LocalId, Program, Stmt, StmtKind, Ty};
+use carrick_ir::{Block, CtxId, FuncId, Function, Instr, Loc, LocalId, Program, Stmt, StmtKind, Ty, walk};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::{Checker, codes};
@@ -95,14 +95,15 @@ impl Walk<'_> {
                 let b = self.block(function, otherwise, units);
                 Left { end: both(a.end, b.end), returned: both(a.returned, b.returned) }
             }
-            StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
-                // It may run no time.
-                let inner = self.block(function, body, units.clone());
-                Left { end: Some(units), returned: inner.returned }
-            }
             StmtKind::Return(_) => Left { end: None, returned: Some(units) },
             StmtKind::Stop | StmtKind::Break | StmtKind::Continue => goes_on(None),
-            _ => goes_on(Some(units)),
+            _ => {
+                // A loop may run its block no time.
+                let returned = walk::children(stmt).fold(None, |returned, block| {
+                    both(returned, self.block(function, block, units.clone()).returned)
+                });
+                Left { end: Some(units), returned }
+            }
         }
     }
 

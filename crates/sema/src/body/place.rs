@@ -188,7 +188,7 @@ impl Body<'_, '_> {
 
     /// A name that stands for no variable, where one is wanted.
     fn declared_otherwise<T>(&mut self, name: &str, span: Span) -> Option<T> {
-        let Some(def) = self.cx.env.get(name) else { return None };
+        let def = self.cx.env.get(name)?;
         let kind = crate::unknown::kind(def);
         let constant = matches!(def, Def::Const(_) | Def::Param(_));
         let (wanted, mend) = match constant {
