@@ -323,7 +323,10 @@ fn what_arrived_is_not_sent_again_behind_an_overshoot() {
         let report = run(&[with, &link, &buffers].concat());
         let dropped = report["links"][0]["queue_full"].as_u64().expect("a number");
         let again = report["retransmitted_packets"].as_u64().expect("a number");
-        assert!((50..400).contains(&dropped) && again <= dropped * 11 / 10, "{with:?}: {again} for {dropped}");
+        assert!(
+            (50..400).contains(&dropped) && again <= dropped * 11 / 10,
+            "{with:?}: {again} for {dropped}"
+        );
         assert!(report["goodput_bps"].as_f64().expect("a rate") > 34e6, "{with:?}: {report}");
     }
 }

@@ -241,7 +241,7 @@ fn a_hundred_thousand_connections_stay_open() {
         assert!(each <= most, "an idle connection costs {each} octets beside its buffers");
         (library, program, compiled)
     };
-    built("", 5 * 1024);
+    built("", 8 * 1024);
     let (_library, program, compiled) = built("sack ecn cubic path_mtu", 1536);
 
     let link = LinkConfig { rate_bps: 10_000_000_000, delay_ns: 100_000, ..LinkConfig::default() };
