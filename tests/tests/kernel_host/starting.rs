@@ -51,6 +51,7 @@ fn a_program_whose_device_goes_ends_with_an_error() {
         // Nobody writes to a script, so it would wait for ever.
         command.args(app).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().expect("it starts");
+        let _script = process.stdin.take();
         let mut said = BufReader::new(process.stderr.take().expect("piped")).lines().map_while(Result::ok);
         let first = said.next().unwrap_or_default();
         if !first.contains("is on") {
