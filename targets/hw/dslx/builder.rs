@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use carrick_ir::{BlueprintDef, BpFieldKind, BpId, Instr, Loc, NetField, Ty};
+use carrick_ir::{BlueprintDef, BpField, BpFieldKind, BpId, Instr, Loc, NetField, Ty};
 
 use super::emitter::{Emitted, Emitter, Site, unsupported};
 use super::expr::Scope;
@@ -95,31 +95,7 @@ impl Emitter<'_> {
         let mut text = self.unflat(bp, &ty);
         text.push_str(&self.options_writer(bp, &ty));
         self.reading = Some(bp);
-        let mut computed = String::new();
-        let mut in_range = Vec::new();
-        for field in &def.fields {
-            let value = match &field.kind {
-                BpFieldKind::Computed(e) => {
-                    let value = self.expr(e, Scope::OUTSIDE)?;
-                    if value.contains("env.") {
-                        return unsupported("a computed field that is not of its packet alone", loc);
-                    }
-                    if let Some(values) = def.values_when_sent(field) {
-                        in_range.push(self.within(&value, &e.ty, values));
-                    }
-                    self.cast(&e.ty, &field.ty, value)
-                }
-                BpFieldKind::Checksum { .. } => self.zero(&field.ty),
-                BpFieldKind::Plain { .. } => {
-                    if let Some(values) = def.values_when_sent(field) {
-                        in_range.push(self.within(&format!("bp.{}", variable(&field.name)), &field.ty, values));
-                    }
-                    continue;
-                }
-                BpFieldKind::Crc(_) => continue,
-            };
-            let _ = writeln!(computed, "    let bp = {ty} {{ {}: {value}, ..bp }};", variable(&field.name));
-        }
+        let (computed, in_range) = self.computed_fields(def, &ty, loc)?;
         let octets = self.fixed_fields(def);
         let in_range = if in_range.is_empty() { "u1:1".into() } else { in_range.join(" && ") };
         let (fixed, options) = (def.fixed_len, most_options(program, def));
@@ -163,6 +139,39 @@ impl Emitter<'_> {
             bits + 160,
         );
         Ok(text)
+    }
+
+    /// Sets the computed fields of a blueprint; with the conditions that all its fields can be sent.
+    fn computed_fields(&mut self, def: &BlueprintDef, ty: &str, loc: Loc) -> Emitted<(String, Vec<String>)> {
+        let mut computed = String::new();
+        let mut in_range = Vec::new();
+        for field in &def.fields {
+            let value = match &field.kind {
+                BpFieldKind::Computed(e) => {
+                    let value = self.expr(e, Scope::OUTSIDE)?;
+                    if value.contains("env.") {
+                        return unsupported("a computed field that is not of its packet alone", loc);
+                    }
+                    let values = def.values_when_sent(field);
+                    in_range.extend(values.map(|values| self.within(&value, &e.ty, values)));
+                    self.cast(&e.ty, &field.ty, value)
+                }
+                BpFieldKind::Checksum { .. } => self.zero(&field.ty),
+                BpFieldKind::Plain { .. } => {
+                    in_range.extend(self.plain_in_range(def, field));
+                    continue;
+                }
+                BpFieldKind::Crc(_) => continue,
+            };
+            let _ = writeln!(computed, "    let bp = {ty} {{ {}: {value}, ..bp }};", variable(&field.name));
+        }
+        Ok((computed, in_range))
+    }
+
+    /// The condition that a field which the program sets can be sent, if it may not be so.
+    fn plain_in_range(&mut self, def: &BlueprintDef, field: &BpField) -> Option<String> {
+        let values = def.values_when_sent(field)?;
+        Some(self.within(&format!("bp.{}", variable(&field.name)), &field.ty, values))
     }
 
     /// The condition that a value of this type is one of these.

@@ -6,7 +6,7 @@ use crate::crc::NET_OCTETS;
 use crate::part::VARINT_MAX;
 use crate::{
     BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, EventId, EventKind,
-    FieldDef, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_INPUTS, NetField, NetLayer, OptDef,
+    Expr, FieldDef, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_INPUTS, NetField, NetLayer, OptDef,
     OptElements, OptField, Policy, SchedBlock, SchedInput, SchedInputs, Schedule, SegRule, Shared, Ty, arith,
 };
 
@@ -274,14 +274,7 @@ impl<'p> Check<'p> {
                 BpFieldKind::Plain { init: Some(init) } => {
                     self.scoped(Scope::Constant, init, &field.ty, "an initial value");
                 }
-                BpFieldKind::Computed(e) => {
-                    // Wider than the field: what does not fit is seen when a packet is made.
-                    let (bits, signed) = arith::shape(&e.ty);
-                    let number = matches!(e.ty, Ty::Int { .. } | Ty::Bytes) && !signed;
-                    let wider = number && bits > arith::shape(&field.ty).0;
-                    let ty = if wider { &e.ty } else { &field.ty };
-                    self.scoped(Scope::Header(id), e, ty, "a computed field");
-                }
+                BpFieldKind::Computed(e) => self.computed(id, e, field),
                 BpFieldKind::Checksum { fields, .. } => {
                     let there = |(a, b): &(u32, u32)| a <= b && (*b as usize) < fixed;
                     self.must(fields.as_ref().is_none_or(there), "a checksum over what is not there");
@@ -338,6 +331,15 @@ impl<'p> Check<'p> {
         }
         let all = next as usize == def.header_fields().len();
         self.must(def.parts.is_empty() || all, "a field that is in no part");
+    }
+
+    /// What computes a field may be wider than it: what does not fit is seen when a packet is made.
+    fn computed(&mut self, bp: BpId, e: &'p Expr, field: &'p BpField) {
+        let (bits, signed) = arith::shape(&e.ty);
+        let number = matches!(e.ty, Ty::Int { .. } | Ty::Bytes) && !signed;
+        let wider = number && bits > arith::shape(&field.ty).0;
+        let ty = if wider { &e.ty } else { &field.ty };
+        self.scoped(Scope::Header(bp), e, ty, "a computed field");
     }
 
     fn crc(&mut self, def: &BlueprintDef, field: &BpField, crc: &Crc) {
