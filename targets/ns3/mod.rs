@@ -89,7 +89,10 @@ mod tests {
             let place = dir.path().join(name);
             std::fs::create_dir(&place).expect("a folder");
             let refused = make(&place);
-            assert!(matches!(&refused, Err(Failure::Usage(why)) if why.contains("-o")), "{name}: {refused:?}");
+            assert!(
+                matches!(&refused, Err(Failure::Usage(why)) if why.contains("-o")),
+                "{name}: {refused:?}"
+            );
         }
     }
 }

@@ -267,7 +267,8 @@ mod tests {
         let begin = vec![request(1, "initialize"), note("initialized"), request(2, "shutdown")];
         let late = vec![request(3, "textDocument/hover"), request(4, "shutdown"), note("exit")];
         let (answers, ended) = conversation(begin.into_iter().chain(late).collect());
-        let codes: Vec<Option<i32>> = answers.iter().map(|a| a.response_result.as_ref().err().map(|e| e.code)).collect();
+        let codes: Vec<Option<i32>> =
+            answers.iter().map(|a| a.response_result.as_ref().err().map(|e| e.code)).collect();
         let invalid = Some(ErrorCode::InvalidRequest as i32);
         assert_eq!((codes, ended), (vec![None, None, invalid, invalid], Ended::Properly));
     }

@@ -121,7 +121,8 @@ mod tests {
 
     #[test]
     fn hostile_texts_become_no_code() {
-        let (texts, mut drawn) = (hostile::Hostile::new(&root().join("tests/programs")), random::Random::new(20));
+        let (texts, mut drawn) =
+            (hostile::Hostile::new(&root().join("tests/programs")), random::Random::new(20));
         let accepted = (0..60).filter(|_| hostile::judge(&texts.next(&mut drawn))).count();
         assert!(accepted > 5 && accepted < 60, "{accepted} tables are accepted");
     }

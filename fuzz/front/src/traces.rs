@@ -29,7 +29,8 @@ impl Traces {
     /// Of runs of these programs: those that applications speak with.
     pub fn new(programs: &[Arc<Program>], random: Random) -> Traces {
         let right = programs.iter().filter_map(recorded).collect();
-        let programs = programs.iter().map(|program| (program.file.raw().to_owned(), program.clone())).collect();
+        let programs =
+            programs.iter().map(|program| (program.file.raw().to_owned(), program.clone())).collect();
         Traces { programs, right, random }
     }
 

@@ -70,6 +70,9 @@ fn has(packet: &Packet, name: &str, value: &str) -> bool {
 }
 
 /// Checksums that a device would finish (Linux), or that a simulator leaves out (ns-3): receivers take such packets.
+/// The two bytes of a packet's checksum.
+type Checksum = fn(&[u8]) -> [u8; 2];
+
 #[test]
 fn unfinished_checksums_drop_no_packet() {
     if lacks("tshark") {
@@ -89,7 +92,7 @@ fn unfinished_checksums_drop_no_packet() {
         seen.arrivals.iter().map(changed).collect()
     };
     assert!(seen.arrivals.len() > 10);
-    let cases: [(fn(&[u8]) -> [u8; 2], &str); 3] =
+    let cases: [(Checksum, &str); 3] =
         [(|_| [0, 0], "3"), (sum_of_pseudo_header, "3"), (|p| [p[CHECKSUM] ^ 1, p[CHECKSUM + 1]], "0")];
     for (checksum, status) in cases {
         let packets = with(checksum);
@@ -168,7 +171,7 @@ fn damaged_datagrams_are_the_programs_own() {
     let damaged: Vec<Vec<u8>> = damaged.collect();
     for packet in case.shown(&damaged, "computed") {
         assert!(has(&packet, "mtp_rocev2.refused-for", "bad_checksum"), "{packet:#?}");
-        assert_eq!(events_shown(&case.program, &packet), [Fields::new(); 0]);
+        assert!(events_shown(&case.program, &packet).is_empty());
     }
 }
 

@@ -48,7 +48,9 @@ pub fn run(args: &DiffArgs, other: &Path) -> Result<ExitCode, Failure> {
         })),
         Format::Pretty => {
             found.iter().for_each(|found| pretty(args, [one, two], found));
-            failures.iter().for_each(|(seed, file, what)| println!("seed {seed}: {} fails: {what}", file.raw()));
+            failures
+                .iter()
+                .for_each(|(seed, file, what)| println!("seed {seed}: {} fails: {what}", file.raw()));
             println!(
                 "{} seeds, {compared} records, packets and completions agree; the versions differ with {} seeds",
                 args.seeds,
@@ -66,7 +68,8 @@ fn comparable(one: &Program, other: &Program) -> Result<(), Failure> {
     if a? != b? || one.net_header.layer != other.net_header.layer {
         return Err(Failure::Usage(format!(
             "{} and {} have different interfaces or network headers, so no application runs with both",
-            one.file.raw(), other.file.raw()
+            one.file.raw(),
+            other.file.raw()
         )));
     }
     Ok(())
