@@ -30,7 +30,7 @@ const VARINT_BITS: u32 = 62;
 const PAUSE: u64 = 1_000_000_000;
 const ADDRESS: u32 = 0x0a00_0001;
 /// The memory that payloads are of.
-const MEMORY: [u8; 60_000] = [0x5a; 60_000];
+static MEMORY: [u8; 60_000] = [0x5a; 60_000];
 
 struct Dice(Pcg32);
 
