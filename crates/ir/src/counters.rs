@@ -74,7 +74,7 @@ pub const REFUSED: [&str; REFUSALS] = [
     "instructions on a unit that does not exist",
     "blueprints dropped because the queues were full",
     "packets longer than the buffer or the MTU",
-    "packets not made because a field would be out of range",
+    "packets not made because a field would be out of range, or a computed value would not fit its field",
     "requests completed while the queue of completions was full: the program completed one twice",
     "claims that did not hold, where claims are checked",
     "packets that could not be stored",
