@@ -56,21 +56,46 @@ fn anchor(heading: &str) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
-/// The tables of a page: their rows, the head first, of which each is its cells.
-pub fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
-    let mut tables: Vec<Vec<Vec<String>>> = Vec::new();
-    let mut last = 0;
-    for (line, text) in prose(text).filter(|(_, text)| text.starts_with('|')) {
+/// A table of a page.
+#[derive(Debug)]
+pub struct Table {
+    /// the line of its head, from 1
+    pub line: usize,
+    /// what the comment right before it says (`<!-- how: what -->`), empty without one
+    pub comment: String,
+    /// its rows, the head first, of which each is its cells
+    pub rows: Vec<Vec<String>>,
+}
+
+/// The tables of a page, with the comments before them.
+pub fn commented_tables(text: &str) -> Vec<Table> {
+    let mut tables: Vec<Table> = Vec::new();
+    let (mut last, mut comment) = (0, "");
+    for (line, text) in prose(text).filter(|(_, text)| !text.is_empty()) {
+        if !text.starts_with('|') {
+            // Other comments are names of tables.
+            match text.strip_prefix("<!-- ").and_then(|c| c.strip_suffix(" -->")) {
+                Some(said) if said.contains(": ") => comment = said,
+                Some(_) => {}
+                None => comment = "",
+            }
+            continue;
+        }
         if line != last + 1 {
-            tables.push(Vec::new());
+            tables.push(Table { line, comment: std::mem::take(&mut comment).to_owned(), rows: Vec::new() });
         }
         last = line;
         let cells = text.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
         if let Some(table) = tables.last_mut().filter(|_| !text.chars().all(|c| "|-: ".contains(c))) {
-            table.push(cells);
+            table.rows.push(cells);
         }
     }
     tables
+}
+
+/// The rows of the tables of a page, the head first, of which each is its cells.
+pub fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
+    commented_tables(text).into_iter().map(|table| table.rows).collect()
 }
 
 /// Runs a line in a shell that finds `carrick`; all that it said.

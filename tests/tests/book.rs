@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The book: its chapters are all there, its links lead somewhere, its programs check and its commands do what is shown.
 
+#[path = "book/figures.rs"]
+mod figures;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
