@@ -330,7 +330,7 @@ impl Watch<'_> {
         if self.link.is_attached().map_err(Failure::Failed)? {
             return self.look_at_address();
         }
-        Err(Failure::Failed(format!("{} is gone; the program receives no packets any more", self.device)))
+        Err(Failure::Missing(format!("{} is gone; the program receives no packets any more", self.device)))
     }
 }
 

@@ -21,9 +21,11 @@ struct {
 CARRICK_INLINE bool CARRICK_OWN(hears)(const struct CARRICK_OWN(core) * core) {
     uint32_t only = 0;
     const struct carrick_own_device *device = bpf_map_lookup_elem(&carrick_own_device, &only);
-    if (!device || carrick_is_group(core->out))
+    if (!device)
         return false;
-    if (device->mac != 0 && device->mac != carrick_mac_number(core->out))
+    if (!device->attached)
+        return true;
+    if (device->mac != carrick_mac_number(core->out))
         return false;
     return carrick_net_comes_from(&core->ip.src, device) && !carrick_net_same(&core->ip.src, &core->address);
 }

@@ -70,9 +70,9 @@ struct carrick_next_hop {
 
 /* What the program has to know of its device (`carrick_own_device`): which frames are not for it. */
 struct carrick_own_device {
-    uint64_t mac;       /* its hardware address, as a number; 0: it has none */
+    uint64_t mac;       /* its hardware address, as a number */
     uint32_t broadcast; /* the broadcast address of its network, over IPv4; 0: it has none */
-    uint32_t reserved;
+    uint32_t attached;  /* 0: to none; then every frame is for the program, as in comparisons */
 };
 
 /* A timer of a context. The values of `slots_N` end with those of the instance, in the order of their declaration; in

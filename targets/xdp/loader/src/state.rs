@@ -121,7 +121,8 @@ impl Object {
     pub fn set_link(&self, mac: [u8; 6], broadcast: u32) -> Result<(), String> {
         let (device, only) = (self.map("carrick_own_device")?, 0_u32.to_ne_bytes());
         let mac = mac.iter().fold(0, |number, octet| number << 8 | u64::from(*octet));
-        let value = [mac, u64::from(broadcast)].map(u64::to_ne_bytes).concat();
+        let attached = 1_u32.to_ne_bytes();
+        let value = [&mac.to_ne_bytes()[..], &broadcast.to_ne_bytes(), &attached].concat();
         maps::update(fd(device), Some(&only), &value).map_err(failed("write what its device is"))
     }
 
