@@ -38,6 +38,7 @@ end
 
 -- The program's parser would ask for what no capture tells.
 local function unknown(what)
+  packet.undecided = true
   if not packet.refused then problem(packet, "unknown", what .. " is unknown; 0 is used") end
   return 0
 end

@@ -77,7 +77,9 @@ end
 
 -- What the parser does not claim is left to a dissector that shows it as ever, if there is one.
 local function show_claimed(tvb, pinfo, tree, otherwise)
-  if otherwise and not packet.claimed then return call(otherwise, tvb, pinfo, tree) end
+  -- Where the parser asked for what no capture tells, a packet with its headers may be the program's.
+  local claimed = packet.claimed or packet.undecided and #packet.headers > 0 and not packet.refused
+  if otherwise and not claimed then return call(otherwise, tvb, pinfo, tree) end
   show_packet(pinfo, tree)
   return tvb:captured_len()
 end
