@@ -62,10 +62,7 @@ impl Emitter<'_> {
         let name = self.names.own(&ctx.name);
         self.open_on_unit(ctx, way, "open", ", uint64_t size");
         self.trace_instr(op, &[&format!("{name}_handle(c)"), "size"]);
-        self.w.open(format!("if (c->{way}__.open) {{"));
-        self.w.line("core->counters[CARRICK_COUNT_UNIT_EXISTS]++;");
-        self.w.line("return;");
-        self.w.close("}");
+        self.w.line(format!("core->counters[CARRICK_COUNT_UNITS_RESTARTED] += c->{way}__.open;"));
         self.w.end_with(match way {
             "tx" => "carrick_tx_open(&c->tx__, size);".into(),
             _ => format!("{name}_rx_begin(core, c, size);"),

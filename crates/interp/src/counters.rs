@@ -39,13 +39,13 @@ numbers! {
     CLAIMS_FAILED = 23,
     STORE_FULL = 24,
     PACKET_GONE = 25,
-    UNIT_EXISTS = 26,
-    RX_PACKETS = 27,
-    TX_PACKETS = 28,
-    EVENTS = 29,
-    TX_COALESCED = 30,
-    TX_FORWARDED = 31,
-    CTX_RECLAIMED = 32,
+    RX_PACKETS = 26,
+    TX_PACKETS = 27,
+    EVENTS = 28,
+    TX_COALESCED = 29,
+    TX_FORWARDED = 30,
+    CTX_RECLAIMED = 31,
+    UNITS_RESTARTED = 32,
 }
 
 pub(crate) type Counters = [u64; COUNTERS.len()];

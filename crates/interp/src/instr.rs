@@ -278,7 +278,7 @@ impl Machine {
         let unit = self.instances[ctx].peek(slot);
         let exists = if op == Opcode::NewTxOrderedData { unit.tx.exists } else { unit.rx.exists };
         if exists {
-            return self.count(UNIT_EXISTS);
+            self.count(UNITS_RESTARTED);
         }
         let instances = &mut self.instances[ctx];
         match op {
@@ -287,6 +287,7 @@ impl Machine {
                 instances.slot(slot).tx.start(size, capacity);
             }
             _ => {
+                instances.end_rx(slot);
                 let (capacity, ranges) = (instances.rx_capacity, instances.rx_ranges);
                 instances.slot(slot).rx.start(size, capacity, ranges);
             }

@@ -122,8 +122,8 @@ fn data_takes_the_place_of_an_acknowledgement_and_none_is_lost() {
     ack(&mut core, 1, 2, false);
     put(&mut core, 1, b"ab");
     put(&mut core, 1, b"cd");
-    assert_eq!(sent(&mut core), [(1, 5, b"ab".to_vec()), (1, 5, b"ab".to_vec())], "the unit is there already");
-    assert_eq!(count(&core, "unit_exists"), 1);
+    assert_eq!(sent(&mut core), [(1, 5, b"cd".to_vec()), (1, 5, b"cd".to_vec())], "a unit made anew");
+    assert_eq!(count(&core, "units_restarted"), 1);
     assert_eq!(count(&core, "tx_coalesced"), 1);
 }
 

@@ -34,8 +34,6 @@ pub const COUNTERS: [&str; 33] = [
     // packets that could not be kept, and what was said of a packet that had gone its way already
     "store_full",
     "packet_gone",
-    // a unit was created that existed
-    "unit_exists",
     // not refusals: packets that entered the parser, packets made, events whose chain ran
     "rx_packets",
     "tx_packets",
@@ -46,10 +44,12 @@ pub const COUNTERS: [&str; 33] = [
     "tx_forwarded",
     // retired instances that a new one took the slot of
     "ctx_reclaimed",
+    // units that were created again
+    "units_restarted",
 ];
 
 /// How many of [`COUNTERS`], from the first, count something that was refused, lost or broken.
-pub const REFUSALS: usize = 27;
+pub const REFUSALS: usize = 26;
 
 /// What each of the [`REFUSALS`] counts, as docs/reference/execution.md says it.
 pub const REFUSED: [&str; REFUSALS] = [
@@ -79,7 +79,6 @@ pub const REFUSED: [&str; REFUSALS] = [
     "claims that did not hold, where claims are checked",
     "packets that could not be stored",
     "`forward`, `drop` or `pkt_store` of a packet whose fate was decided already",
-    "data units created a second time",
 ];
 
 /// The number of the counter with this name, which must be one of [`COUNTERS`].

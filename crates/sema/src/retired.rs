@@ -31,7 +31,9 @@ impl Checker<'_> {
     }
 
     fn check_creates(&mut self, func: FuncId, own: &BTreeSet<ir::CtxId>, name: &carrick_syntax::ast::Ident) {
-        let Some(ctx) = self.created(func, 0).intersection(own).next().copied() else { return };
+        let (mut seen, mut created) = (BTreeSet::new(), BTreeSet::new());
+        self.created(func, &mut seen, &mut created);
+        let Some(ctx) = created.intersection(own).next().copied() else { return };
         let context = self.program.contexts[ctx.index()].name.clone();
         self.report(
             Diagnostic::error(
@@ -45,20 +47,17 @@ impl Checker<'_> {
         );
     }
 
-    /// The contexts that a function, or one that it calls, creates instances of.
-    fn created(&self, func: FuncId, depth: usize) -> BTreeSet<ir::CtxId> {
-        let mut found = BTreeSet::new();
-        // Calls do not recurse in a program that is right.
-        if depth > self.program.functions.len() {
-            return found;
+    /// The contexts that a function, or one that it calls and that was not seen yet, creates instances of.
+    fn created(&self, func: FuncId, seen: &mut BTreeSet<usize>, found: &mut BTreeSet<ir::CtxId>) {
+        if !seen.insert(func.index()) {
+            return;
         }
         walk::statements(&self.program.functions[func.index()].body, &mut |stmt| match &stmt.kind {
             StmtKind::Instr(Instr::NewCtx { ctx, .. }) => {
                 found.insert(*ctx);
             }
-            StmtKind::Call { func, .. } => found.extend(self.created(*func, depth + 1)),
+            StmtKind::Call { func, .. } => self.created(*func, seen, found),
             _ => {}
         });
-        found
     }
 }

@@ -42,7 +42,11 @@ fn make_between(way: &Way<'_>, scenario: &Scenario, tracing: bool) -> Result<Mid
 }
 
 /// What of a scenario is not for this program.
-fn go_together(program: &Program, way: Option<&Way<'_>>, scenario: &Scenario) -> Result<(), String> {
+pub(crate) fn go_together(
+    program: &Program,
+    way: Option<&Way<'_>>,
+    scenario: &Scenario,
+) -> Result<(), String> {
     if program.in_network.is_some() {
         return Err("this program runs in the network, between two ends: simulate a program of these, `--via` this one".into());
     }
@@ -90,7 +94,6 @@ pub(crate) fn run_with_messages(
     observer: &mut dyn Observer,
     tracing: bool,
 ) -> Result<Report, String> {
-    go_together(program, way, scenario)?;
     let (shape, interface) = (Shape::of(program)?, Interface::of(program)?);
     let drain = match shape {
         Shape::Stream | Shape::Multistream => scenario.drain,

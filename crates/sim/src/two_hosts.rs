@@ -9,7 +9,7 @@ use crate::app;
 use crate::fit;
 use crate::interface::Shape;
 use crate::observe::Observer;
-use crate::run::run_with_messages;
+use crate::run::{go_together, run_with_messages};
 use crate::scenario::{Engine, Report, Scenario, Way};
 
 /// Bytes of a request or response, where nothing else is said.
@@ -44,6 +44,7 @@ pub fn run_through(
     observer: &mut dyn Observer,
     tracing: bool,
 ) -> Result<Report, String> {
+    go_together(program, way, scenario)?;
     let message = match Shape::of(program)? {
         Shape::Rpc => scenario.message.unwrap_or(RPC_LONGEST),
         Shape::Verbs => scenario.message.unwrap_or(VERBS_MESSAGE),

@@ -30,13 +30,13 @@ enum carrick_counter {
     CARRICK_COUNT_CLAIMS_FAILED,
     CARRICK_COUNT_STORE_FULL,
     CARRICK_COUNT_PACKET_GONE,
-    CARRICK_COUNT_UNIT_EXISTS,
     CARRICK_COUNT_RX_PACKETS,
     CARRICK_COUNT_TX_PACKETS,
     CARRICK_COUNT_EVENTS,
     CARRICK_COUNT_TX_COALESCED,
     CARRICK_COUNT_TX_FORWARDED,
     CARRICK_COUNT_CTX_RECLAIMED,
+    CARRICK_COUNT_UNITS_RESTARTED,
     CARRICK_COUNTERS
 };
 
@@ -45,7 +45,7 @@ enum carrick_counter {
     "ip_short", "ip_version", "ip_length", "ip_checksum", "ip_fragment", "ip_protocol", "ip_address", "short",         \
         "bad_checksum", "bad_options", "bad_field", "unparsed", "no_context", "ctx_refused", "tx_cut", "payload_cut",  \
         "rx_cut", "rx_runs_full", "no_unit", "tx_queue_full", "tx_too_long", "tx_bad_field", "completion_lost",        \
-        "claims_failed", "store_full", "packet_gone", "unit_exists", "rx_packets", "tx_packets", "events",             \
-        "tx_coalesced", "tx_forwarded", "ctx_reclaimed"
+        "claims_failed", "store_full", "packet_gone", "rx_packets", "tx_packets", "events", "tx_coalesced",            \
+        "tx_forwarded", "ctx_reclaimed", "units_restarted"
 
 #endif

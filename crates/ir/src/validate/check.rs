@@ -2,7 +2,12 @@
 //! The state of a check, and what all parts of it look up: locals, and types that agree.
 
 use crate::print::type_name;
-use crate::{BlueprintDef, BpId, ContextDef, EventDef, EventId, Expr, Function, LocalId, Order, Program, Ty};
+use crate::{
+    BlueprintDef, BpId, ContextDef, EventDef, EventId, Expr, Function, Loc, LocalId, Order, Program, Ty,
+};
+
+/// Lines of a text, and columns of a line.
+const PLACE_MAX: u32 = 1 << 24;
 
 /// What an expression may mention beside constants, parameters and built-ins.
 #[derive(Clone, Copy)]
@@ -40,6 +45,15 @@ impl<'p> Check<'p> {
         if !holds {
             self.fail(what);
         }
+    }
+
+    /// A place lies in a file of the program, or is none.
+    pub(super) fn loc(&mut self, loc: Loc) {
+        let most = loc.line.max(loc.col);
+        self.must(
+            loc.file as usize <= self.program.imports.len() && most <= PLACE_MAX,
+            "there is no such place",
+        );
     }
 
     pub(super) fn ty_name(&self, ty: &Ty) -> String {

@@ -54,6 +54,7 @@ impl Check<'_> {
         // Values are calculated with the width of their type.
         let before = self.errors.len();
         self.ty(&e.ty);
+        self.loc(e.loc);
         if self.errors.len() == before {
             self.of_known_type(e);
         }

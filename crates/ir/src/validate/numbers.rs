@@ -51,6 +51,11 @@ impl Check<'_> {
             self.place = format!("blueprint {}", def.name);
             self.header(def);
         }
+        self.place = "places".into();
+        let machines = p.machines.iter().flat_map(|machine| machine.transitions.iter().map(|t| t.loc));
+        let texts = p.claims.iter().map(|claim| claim.loc).chain(p.requirements.iter().map(|r| r.loc));
+        let functions = p.functions.iter().map(|function| function.loc);
+        machines.chain(texts).chain(functions).for_each(|loc| self.loc(loc));
         self.place = "deploy".into();
         let events = p.event_schedule.as_ref().map(|events| &events.schedule);
         [Some(&p.schedule), events].into_iter().flatten().for_each(|schedule| self.counts(schedule));

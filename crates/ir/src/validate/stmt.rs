@@ -36,6 +36,7 @@ impl<'p> Check<'p> {
     fn stmt(&mut self, stmt: &Stmt, in_loop: bool) {
         let Scope::Function(function, index) = self.scope else { return };
         self.place = format!("function {}, line {}", function.name, stmt.loc.line);
+        self.loc(stmt.loc);
         match &stmt.kind {
             StmtKind::Let { local, init } => {
                 let ty = function.locals.get(local.index()).map(|l| &l.ty);

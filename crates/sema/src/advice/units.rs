@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Data units that a chain creates a second time, on every path that leads there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use carrick_ir::{Block, CtxId, FuncId, Function, Instr, Loc, LocalId, Program, Stmt, StmtKind, Ty, walk};
 use carrick_syntax::diag::Diagnostic;
@@ -16,7 +16,8 @@ impl Checker<'_> {
         let mut found = BTreeSet::new();
         for chain in self.program.chains.iter().flatten() {
             for processors in [Some(&chain.present), chain.absent.as_ref()].into_iter().flatten() {
-                let mut walk = Walk { program: &self.program, again: BTreeSet::new() };
+                let mut walk =
+                    Walk { program: &self.program, again: BTreeSet::new(), known: BTreeMap::new() };
                 let all = |units, func: &FuncId| walk.function(*func, units);
                 processors.iter().try_fold(Units::new(), all);
                 found.extend(walk.again);
@@ -42,6 +43,8 @@ struct Walk<'p> {
     program: &'p Program,
     /// where a unit is created that exists
     again: BTreeSet<Loc>,
+    /// what exists after a function, by its number and what existed before
+    known: BTreeMap<(usize, Units), Option<Units>>,
 }
 
 /// How paths leave a block: at its end, or by a `return`.
@@ -60,10 +63,16 @@ fn both(a: Option<Units>, b: Option<Units>) -> Option<Units> {
 
 impl Walk<'_> {
     fn function(&mut self, func: FuncId, units: Units) -> Option<Units> {
+        let call = (func.index(), units);
+        if let Some(known) = self.known.get(&call) {
+            return known.clone();
+        }
         let program = self.program;
         let function = &program.functions[func.index()];
-        let left = self.block(function, &function.body, units);
-        both(left.end, left.returned)
+        let left = self.block(function, &function.body, call.1.clone());
+        let after = both(left.end, left.returned);
+        self.known.insert(call, after.clone());
+        after
     }
 
     fn block(&mut self, function: &Function, block: &Block, units: Units) -> Left {
