@@ -138,7 +138,8 @@ fn stands(bp: &BlueprintDef, field: &BpField, header: &[u8]) -> i128 {
         }
         _ => {
             assert!(bp.fixed_len * 8 >= field.bit_offset + field.bits);
-            i128::from(value)
+            // The lowest value of a range is not in the packet.
+            i128::from(value) + i128::from(field.base)
         }
     }
 }
