@@ -19,7 +19,7 @@ const char *kernel_open_raw(struct carrick_kernel *kernel) {
         return "packets may not be sent; run as root, or with CAP_NET_RAW";
     bool bound = if_indextoname(kernel->device, device) &&
                  setsockopt(kernel->raw, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device)) == 0;
-    return bound ? NULL : "its device is not in this network namespace";
+    return bound ? NULL : "its device was removed, or is in another network namespace";
 }
 
 static bool send_raw(const struct carrick_kernel *kernel, const uint8_t *packet, uint32_t len,
