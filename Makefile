@@ -28,7 +28,7 @@ bench: ## measure, side by side with peers, and write docs/benchmarks.md (bench/
 	@bench/run
 
 experiments: ## make figures of papers again, beside the papers' numbers (QUICK=1: smaller ones; EXPERIMENTS=experiments/NAME: some)
-	@for e in $(or $(EXPERIMENTS),experiments/*); do echo "== $$e"; "$$e" $(if $(QUICK),--quick) || exit 1; done
+	@for e in $(or $(EXPERIMENTS),experiments/*); do echo "== $$e"; "$$e" $(if $(QUICK),--quick) || failed=1; done; exit $${failed:-0}
 
 fuzz: ## fuzz the front end, generated code and what surrounds it for SECONDS (60)
 	@fuzz/run $(SECONDS)
