@@ -46,6 +46,20 @@ fn the_version_names_the_commit_of_a_checkout() {
     assert_eq!(said(&run(&["--version"])), wanted);
 }
 
+/// A run without what was asked for would look like one with it.
+#[test]
+fn an_option_that_a_run_cannot_use_is_refused() {
+    for (options, named) in [
+        (&["--topology", "pair", "--reorder", "1%"][..], ["--reorder", "--topology"]),
+        (&["--app", "idle", "--bytes", "1KB"], ["--bytes", "--app idle"]),
+    ] {
+        let refused = run(&[&["sim", "protocols/stop-and-wait/stop-and-wait.mtp"], options].concat());
+        let text = said(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{text}");
+        assert!(named.iter().all(|name| text.contains(name)), "{text}");
+    }
+}
+
 #[test]
 fn whoever_reads_may_have_seen_enough() {
     let command = format!("'{}' explain | head -n 1", carrick().display());

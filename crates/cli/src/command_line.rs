@@ -6,10 +6,12 @@ use std::iter;
 
 use carrick_driver::targets::Targets;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
 use clap::{Command, CommandFactory, FromArgMatches, Parser};
 
 use crate::args::{self, Args, Features};
 use crate::manifest::words;
+use crate::unused;
 
 /// The whole command line.
 pub fn command(targets: Targets) -> Command {
@@ -66,12 +68,17 @@ impl TypedValueParser for NameOrFile {
 /// # Errors
 /// What is wrong with it, or the help that it asks for.
 pub fn parse(targets: Targets) -> Result<Args, clap::Error> {
-    let (command, given) = (command(targets), std::env::args_os().map(|word| word.into_string()));
+    let (mut command, given) = (command(targets), std::env::args_os().map(|word| word.into_string()));
     let matches = match given.collect::<Result<Vec<_>, _>>() {
-        Ok(given) => command.try_get_matches_from(own_first(given)),
-        Err(_) => command.try_get_matches(),
-    };
-    Args::from_arg_matches(&matches?)
+        Ok(given) => command.try_get_matches_from_mut(own_first(given)),
+        Err(_) => command.try_get_matches_from_mut(std::env::args_os()),
+    }?;
+    if let Some((name @ ("sim" | "trace"), given)) = matches.subcommand()
+        && let (Some(why), Some(command)) = (unused::find(given), command.find_subcommand_mut(name))
+    {
+        return Err(command.error(ErrorKind::ArgumentConflict, why));
+    }
+    Args::from_arg_matches(&matches)
 }
 
 /// Returns the features with which a command line (`carrick sim ...`) builds its program; `None` if it builds none.

@@ -10,6 +10,7 @@ mod commands;
 mod load;
 mod manifest;
 mod output;
+mod unused;
 mod watch;
 
 use std::process::ExitCode;

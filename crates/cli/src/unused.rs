@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Options of a simulation that its run cannot use. A run without what was asked for looks like one with it, so they are errors.
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
+use crate::commands::scenario::AppKind;
+
+/// A condition, and the options that say nothing where it holds.
+struct Rule {
+    holds: fn(&Run<'_>) -> bool,
+    /// the condition, as a person said it
+    said: &'static str,
+    /// options by the names of the parser, and what to do instead
+    unused: &'static [(&'static [&'static str], &'static str)],
+}
+
+const RULES: [Rule; 9] = [
+    Rule {
+        holds: |run| run.topology().is_some(),
+        said: "--topology",
+        unused: &[
+            (
+                &["duplicate", "reorder", "corrupt", "cut"],
+                "links of a topology can only lose packets: say --loss",
+            ),
+            (&["path_mtu", "black_hole"], "all its links carry packets of --mtu"),
+            (&["ecn_threshold"], "say --mark-at, in bytes"),
+            (&["app", "faults", "answer"], "say what its hosts do by --workload"),
+            (&["streams"], "say --sizes and --flows"),
+            (&["count"], "say --flows"),
+        ],
+    },
+    Rule {
+        holds: |run| run.topology().is_some_and(|name| name.ends_with(".toml")),
+        said: "a file as --topology",
+        unused: &[(&["rate", "delay", "loss", "core_rate"], "the file has them for each link")],
+    },
+    Rule {
+        holds: |run| run.says("sizes"),
+        said: "--sizes",
+        unused: &[(&["bytes"], "leave out one of them")],
+    },
+    Rule {
+        holds: |run| run.says("streams"),
+        said: "--streams",
+        unused: &[(&["bytes"], "leave out one of them")],
+    },
+    Rule {
+        holds: |run| run.says("buffer"),
+        said: "--buffer",
+        unused: &[(&["queue"], "leave out one of them")],
+    },
+    Rule {
+        holds: |run| run.topology().is_none() && run.app() == AppKind::Bulk,
+        said: "--app bulk",
+        unused: &[
+            (&["answer", "count"], "say --app request-response, or --streams for several transfers"),
+            (&["faults"], "say --app random"),
+        ],
+    },
+    Rule {
+        holds: |run| run.topology().is_none() && run.app() == AppKind::RequestResponse,
+        said: "--app request-response",
+        unused: &[(&["streams"], "say --bytes, --answer and --count"), (&["faults"], "say --app random")],
+    },
+    Rule {
+        holds: |run| run.topology().is_none() && run.app() == AppKind::Idle,
+        said: "--app idle",
+        unused: &[
+            (&["bytes", "answer", "streams", "outstanding", "message"], "its connections carry nothing"),
+            (&["faults"], "say --app random"),
+        ],
+    },
+    Rule {
+        holds: |run| run.topology().is_none() && run.app() == AppKind::Random,
+        said: "--app random",
+        unused: &[
+            (
+                &[
+                    "rate",
+                    "delay",
+                    "queue",
+                    "ecn_threshold",
+                    "loss",
+                    "duplicate",
+                    "reorder",
+                    "corrupt",
+                    "cut",
+                    "mtu",
+                    "path_mtu",
+                    "black_hole",
+                ],
+                "its network is drawn from --seed, with the faults of --faults",
+            ),
+            (&["bytes", "streams", "answer", "count", "outstanding"], "what it sends is drawn from --seed"),
+        ],
+    },
+];
+
+/// What a person said of a run.
+struct Run<'a>(&'a ArgMatches);
+
+impl Run<'_> {
+    fn says(&self, option: &str) -> bool {
+        let known = self.0.try_contains_id(option).is_ok();
+        known && self.0.value_source(option) == Some(ValueSource::CommandLine)
+    }
+
+    fn topology(&self) -> Option<&String> {
+        self.0.try_get_one("topology").ok().flatten()
+    }
+
+    fn app(&self) -> AppKind {
+        self.0.get_one("app").copied().unwrap_or(AppKind::Bulk)
+    }
+}
+
+/// Returns why an option of `carrick sim` or `carrick trace` says nothing, if one does.
+pub fn find(given: &ArgMatches) -> Option<String> {
+    let run = Run(given);
+    RULES.iter().filter(|rule| (rule.holds)(&run)).find_map(|rule| {
+        let of = |(options, instead): &(&[&str], &str)| {
+            let option = options.iter().find(|option| run.says(option))?;
+            Some(format!("--{} says nothing with {}: {instead}", option.replace('_', "-"), rule.said))
+        };
+        rule.unused.iter().find_map(of)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::Args;
+
+    fn found(line: &str) -> Option<String> {
+        let given = Args::command().try_get_matches_from(line.split(' ')).expect("it is a command line");
+        find(given.subcommand().expect("it has a command").1)
+    }
+
+    #[test]
+    fn what_a_run_cannot_use_is_found() {
+        for (line, option, with) in [
+            ("carrick sim a.mtp --topology pair --reorder 1%", "--reorder", "--topology"),
+            ("carrick sim a.mtp --topology pair --path-mtu 1400 --black-hole", "--path-mtu", "--topology"),
+            ("carrick sim a.mtp --topology pair --app idle", "--app", "--topology"),
+            ("carrick sim a.mtp --topology net.toml --delay 1ms", "--delay", "a file as --topology"),
+            ("carrick sim a.mtp --topology pair --sizes w1 --bytes 1KB", "--bytes", "--sizes"),
+            ("carrick sim a.mtp --count 3", "--count", "--app bulk"),
+            ("carrick sim a.mtp --app idle --bytes 1KB", "--bytes", "--app idle"),
+            ("carrick sim a.mtp --app random --ecn-threshold 3", "--ecn-threshold", "--app random"),
+            (
+                "carrick trace a.mtp --app request-response --streams 1KB,2KB",
+                "--streams",
+                "--app request-response",
+            ),
+        ] {
+            let text = found(line).unwrap_or_default();
+            assert!(text.starts_with(&format!("{option} says nothing with {with}")), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_it_uses_is_not() {
+        for line in [
+            "carrick sim a.mtp",
+            "carrick sim a.mtp --loss 1% --reorder 1% --bytes 1KB --path-mtu 1400 --black-hole",
+            "carrick sim a.mtp --app random --faults every --seed 7 --message 1KB",
+            "carrick sim a.mtp --app request-response --bytes 1KB --answer 1KB --count 3 --outstanding 2",
+            "carrick sim a.mtp --topology star:4 --loss 1% --bytes 1KB --flows 3 --rates a.csv --every 1ms",
+            "carrick trace a.mtp --app idle --count 3",
+        ] {
+            assert_eq!(found(line), None, "{line}");
+        }
+    }
+
+    /// The rules name no option that the parser has not.
+    #[test]
+    fn rules_name_options() {
+        let command = Args::command();
+        let sim = command.find_subcommand("sim").expect("it is a command");
+        for (options, _) in RULES.iter().flat_map(|rule| rule.unused) {
+            for option in *options {
+                assert!(sim.get_arguments().any(|arg| arg.get_id() == option), "{option}");
+            }
+        }
+    }
+}
