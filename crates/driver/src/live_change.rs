@@ -12,6 +12,8 @@ use carrick_ir::{
 use carrick_sim::watch::Ask;
 use carrick_sim::watch::change::{BREAKS, EVENT as CHANGE, GONE, MADE};
 
+/// The file of a change, in messages and in generated code.
+const ASKED: &str = "--set";
 /// Fields of the event: which of the changes, and the process that asks for it.
 const ITEM: u32 = 0;
 const BY: u32 = 1;
@@ -23,6 +25,8 @@ const BY: u32 = 1;
 /// Why the program or a change does not allow that.
 pub fn with_changes(program: &Program, ctx: usize, changes: &[Ask]) -> Result<Program, String> {
     let mut made = Made { program: program.clone(), ctx: CtxId(ctx as u32) };
+    // The text of a change stands behind those of the program: its places are in a file of that number.
+    made.program.imports.push(ASKED.into());
     if program.events.iter().any(|e| e.name == CHANGE) || program.functions.iter().any(|f| f.name == CHANGE) {
         return Err(format!(
             "the program has a declaration `{CHANGE}`, which changes of a running stack need"
