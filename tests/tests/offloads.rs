@@ -11,8 +11,9 @@ const ENDS: &str = "crates/cli/templates/message/program.mtp";
 const FLOWS: [&str; 6] = ["--workload", "closed:2@h0:h2", "--flows", "200", "--bytes", "500B"];
 
 fn always(topology: &str) -> Vec<&str> {
-    let links = ["--rate", "1Gbps", "--delay", "5us", "--format", "json"];
-    [&["sim", ENDS, "--topology", topology][..], &FLOWS, &links].concat()
+    // A file describes its links itself.
+    let links = if topology.ends_with(".toml") { &[][..] } else { &["--rate", "1Gbps", "--delay", "5us"] };
+    [&["sim", ENDS, "--topology", topology][..], &FLOWS, links, &["--format", "json"]].concat()
 }
 
 /// Messages from h0 to h2 through a switch with an offload.

@@ -15,7 +15,8 @@ struct Rule {
     unused: &'static [(&'static [&'static str], &'static str)],
 }
 
-const RULES: [Rule; 9] = [
+/// In a network of many hosts.
+const OF_MANY: [Rule; 4] = [
     Rule {
         holds: |run| run.topology().is_some(),
         said: "--topology",
@@ -42,14 +43,18 @@ const RULES: [Rule; 9] = [
         unused: &[(&["bytes"], "leave out one of them")],
     },
     Rule {
-        holds: |run| run.says("streams"),
-        said: "--streams",
-        unused: &[(&["bytes"], "leave out one of them")],
-    },
-    Rule {
         holds: |run| run.says("buffer"),
         said: "--buffer",
         unused: &[(&["queue"], "leave out one of them")],
+    },
+];
+
+/// Between two hosts.
+const OF_TWO: [Rule; 5] = [
+    Rule {
+        holds: |run| run.says("streams"),
+        said: "--streams",
+        unused: &[(&["bytes"], "leave out one of them")],
     },
     Rule {
         holds: |run| run.topology().is_none() && run.app() == AppKind::Bulk,
@@ -119,7 +124,7 @@ impl Run<'_> {
 /// Returns why an option of `carrick sim` or `carrick trace` says nothing, if one does.
 pub fn find(given: &ArgMatches) -> Option<String> {
     let run = Run(given);
-    RULES.iter().filter(|rule| (rule.holds)(&run)).find_map(|rule| {
+    OF_MANY.iter().chain(&OF_TWO).filter(|rule| (rule.holds)(&run)).find_map(|rule| {
         let of = |(options, instead): &(&[&str], &str)| {
             let option = options.iter().find(|option| run.says(option))?;
             Some(format!("--{} says nothing with {}: {instead}", option.replace('_', "-"), rule.said))
@@ -181,7 +186,7 @@ mod tests {
     fn rules_name_options() {
         let command = Args::command();
         let sim = command.find_subcommand("sim").expect("it is a command");
-        for (options, _) in RULES.iter().flat_map(|rule| rule.unused) {
+        for (options, _) in OF_MANY.iter().chain(&OF_TWO).flat_map(|rule| rule.unused) {
             for option in *options {
                 assert!(sim.get_arguments().any(|arg| arg.get_id() == option), "{option}");
             }
