@@ -37,6 +37,8 @@ pub struct Checker<'a> {
     pub notified: Vec<Span>,
     /// and where it creates data units
     pub units_made: Vec<Span>,
+    /// and where it compares values by their order
+    pub ordered: Vec<Ordered>,
     /// the words of what a choice of features has left out
     pub left_out: OnceCell<FxHashSet<&'a str>>,
     pub diagnostics: Diagnostics,
@@ -61,6 +63,7 @@ impl<'a> Checker<'a> {
             usage: Usage::default(),
             notified: Vec::new(),
             units_made: Vec::new(),
+            ordered: Vec::new(),
             left_out: OnceCell::new(),
             diagnostics: Diagnostics::default(),
             advice: Vec::new(),
@@ -111,6 +114,14 @@ pub struct QueueUse {
     /// if it is a constant
     pub number: Option<u64>,
     pub span: Span,
+}
+
+/// Where two values are compared by their order: the whole, both operands, and whether as `min(a, b)` or `max(a, b)`.
+#[derive(Debug, Clone, Copy)]
+pub struct Ordered {
+    pub span: Span,
+    pub operands: [Span; 2],
+    pub extreme: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

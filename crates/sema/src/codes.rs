@@ -284,4 +284,5 @@ code_table! {
     OPTION_ELEMENTS = 496, "an option with a list that it cannot have", "0496";
     COPY_OF_REFERENCE = 497, "a copy of what is passed by reference", "0497";
     UNIT_TWICE = 498, "a data unit that is created twice", "0498";
+    SEQ_BY_USE = 499, "sequence numbers that are plain integers", "0499";
 }

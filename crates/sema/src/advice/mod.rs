@@ -5,6 +5,7 @@
 mod data;
 mod facts;
 mod flow;
+mod sequences;
 mod tokens;
 mod units;
 
@@ -29,6 +30,7 @@ impl Checker<'_> {
         self.advise_chains();
         self.advise_requests();
         self.advise_tokens();
+        self.advise_sequences();
         self.advise_rules(&facts);
         self.advise_functions();
         self.advise_units(&facts);

@@ -7,6 +7,7 @@ use carrick_syntax::ast::{self, Ident};
 use carrick_syntax::diag::Diagnostic;
 
 use super::{Body, Scope, Val};
+use crate::checker::Ordered;
 use crate::codes;
 use crate::env::Def;
 use crate::types::{built_in, is_int};
@@ -396,6 +397,7 @@ impl Body<'_, '_> {
             "seq_min" => Builtin::SeqMin,
             _ => Builtin::SeqMax,
         };
+        self.cx.ordered.push(Ordered { span, operands: [args[0].span, args[1].span], extreme: true });
         Some(self.make(ExprKind::Builtin(builtin, vec![a, b]), ty, span))
     }
 

@@ -7,6 +7,7 @@ use carrick_syntax::ast::{self, BinOp};
 use carrick_syntax::diag::Diagnostic;
 
 use super::{Body, Val};
+use crate::checker::Ordered;
 use crate::codes;
 use crate::types::{converts, is_int, is_unit};
 
@@ -178,6 +179,9 @@ impl Body<'_, '_> {
             return self.shift(op, left, right, span);
         }
         let ((a, a_span), (b, b_span)) = (left, right);
+        if is_comparison(op) && !matches!(op, BinOp::Eq | BinOp::Ne) {
+            self.cx.ordered.push(Ordered { span, operands: [a_span, b_span], extreme: false });
+        }
         match (a, b) {
             (Val::Int(x), Val::Int(y)) => self.literals(op, x, y, span),
             (Val::Typed(x), Val::None) => self.compare_none(op, x, span),
