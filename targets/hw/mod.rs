@@ -80,13 +80,13 @@ impl Host for Hw {
 
     fn run(&self, run: &Run<'_>) -> Result<ExitCode, Failure> {
         let design = design(run.program)?;
-        let host = || run.compiling(|| native::host(run.program, Tracing::Off));
+        let host = || native::host(run.program, Tracing::Off);
         if design.packets.is_ok() {
-            let circuit = compiled(run, || circuit(run.program, &design))?;
+            let circuit = circuit(run.program, &design)?;
             let start = |command: &mut Command| command.env(CORE, &circuit.path).args(run.words).spawn();
             return Ok(Stack::start(host()?, start)?.wait());
         }
-        let (service, ended) = (compiled(run, || serve(run.program, design))?, end_of_signals()?);
+        let (service, ended) = (serve(run.program, design)?, end_of_signals()?);
         let start = |command: &mut Command| command.envs(service.environment()).args(run.words).spawn();
         let stack = Stack::start(host()?, start)?;
         let code = stack.wait_or_end(&ended, || Ok(()))?;
@@ -101,7 +101,7 @@ impl Host for Hw {
                 "--set changes no context of a circuit; change it by its registers (`registers.md`)".into(),
             ));
         }
-        let host = || run.compiling(|| native::host(run.program, Tracing::On));
+        let host = || native::host(run.program, Tracing::On);
         let design = design(run.program)?;
         let start = |env: &[(&'static str, OsString)], held: Box<dyn Any>| {
             let telling = Telling { program: run.program, args: run.words, env, changes: false };
@@ -110,18 +110,12 @@ impl Host for Hw {
             Ok((stack, records))
         };
         if design.packets.is_ok() {
-            let circuit = compiled(run, || circuit(run.program, &design))?;
+            let circuit = circuit(run.program, &design)?;
             return start(&[(CORE, circuit.path.clone().into())], Box::new(circuit));
         }
-        let service = compiled(run, || serve(run.program, design))?;
+        let service = serve(run.program, design)?;
         start(&service.environment(), Box::new(service))
     }
-}
-
-/// What the circuit of a program is part of, which is shown to be compiled meanwhile.
-fn compiled<T>(run: &Run<'_>, made: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    let _busy = (run.busy)("compiling the circuit");
-    made()
 }
 
 /// From which there is something to read once this process is told to end.

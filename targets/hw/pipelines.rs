@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use carrick_driver::targets::PipelineSpec;
-use carrick_driver::{Failure, build};
+use carrick_driver::{Failure, build, progress};
 use carrick_ir::{Loc, Program};
 
 use super::dslx::Design;
@@ -48,6 +48,7 @@ pub fn write(
     let period = period(settings)?;
     let name = &program.name;
     let xls = Xls::load()?;
+    let _step = progress::step(&format!("making the pipelines of {name}"));
     let ir = xls.convert(&design.text, name)?;
     let (mut files, mut slow) = (Vec::new(), Vec::new());
     for function in functions(program, design) {

@@ -61,14 +61,14 @@ fn library(program: &Program) -> Result<Built, Failure> {
     let compile = |dir: &Path, source: &str, define: String| {
         let mut command = Command::new(cc::compiler());
         command.current_dir(dir).args(["-std=gnu11", "-O1", "-fPIC", "-Iruntime/include", "-c", source]);
-        cc::run(command.arg(define), "compile the core that is served")
+        cc::run(command.arg(define), &format!("compiling {source} of the core that is served"))
     };
     let made = |dir: &Path| {
         compile(dir, &format!("{}.c", program.name), format!("-D{table}=compiled_program"))?;
         compile(dir, "served.c", format!("-DPROGRAM={table}"))?;
         let mut link = Command::new(cc::compiler());
         link.current_dir(dir).args(["-shared", "-o", LIBRARY, "served.o"]).arg(format!("{}.o", program.name));
-        cc::run(&mut link, "link the core that is served")
+        cc::link(&mut link, "linking the core that is served")
     };
     built::once(&Recipe::of_c(LIBRARY, "served"), files, made)
 }

@@ -46,7 +46,7 @@ pub fn tool(program: &Program, design: &Design, spec: &PipelineSpec) -> Result<B
 fn make(dir: &Path) -> Result<(), Failure> {
     let mut command = Command::new("make");
     command.current_dir(dir).args(["-s", TOOL]);
-    cc::run_with(&mut command, "compile the circuit", INSTALL, "PATH")
+    cc::run_with(&mut command, "compiling the circuit", INSTALL, "PATH")
 }
 
 /// How values lie in the bits of a circuit's ports.

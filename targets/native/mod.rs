@@ -28,7 +28,7 @@ impl Target for Native {
 
     fn emit(&self, _file: &TargetFile, program: &Program, dir: &Path) -> Result<String, Failure> {
         write(program, dir)?;
-        compile(dir, Tracing::Off)?;
+        compile(&program.name, dir, Tracing::Off)?;
         let (name, at) = (&program.name, dir.display());
         Ok(format!(
             "{at}: {name}.c, {name}.h, Makefile, lib{name}.a, lib{name}.so, {name}-host, libcarrick-sockets.so"
@@ -59,13 +59,13 @@ impl Host for Native {
     }
 
     fn run(&self, run: &Run<'_>) -> Result<ExitCode, Failure> {
-        let host = run.compiling(|| host(run.program, Tracing::Off))?;
+        let host = host(run.program, Tracing::Off)?;
         Ok(Stack::start(host, |command| command.args(run.words).spawn())?.wait())
     }
 
     fn run_telling(&self, run: &Run<'_>) -> Result<(Stack, StackRecords), Failure> {
         let telling = Telling { program: run.program, args: run.words, env: &[], changes: run.changes };
-        Stack::start_telling(&telling, || run.compiling(|| host(run.program, Tracing::On)))
+        Stack::start_telling(&telling, || host(run.program, Tracing::On))
     }
 }
 
@@ -87,9 +87,9 @@ pub(crate) fn write_host(dir: &Path) -> Result<(), Failure> {
 }
 
 /// Builds what [`write`] wrote: afterwards the folder has `libNAME.a`, `libNAME.so` and the executable `NAME-host`.
-fn compile(dir: &Path, tracing: Tracing) -> Result<(), Failure> {
-    cc::make(dir, &["lib"], tracing)?;
-    cc::make(dir, &["host"], tracing)
+fn compile(name: &str, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
+    cc::make(dir, &["lib"], tracing, &format!("compiling the core of {name}"))?;
+    cc::make(dir, &["host"], tracing, &format!("compiling the host of {name}"))
 }
 
 /// The host with the program's core within it.
@@ -99,7 +99,9 @@ fn compile(dir: &Path, tracing: Tracing) -> Result<(), Failure> {
 pub(crate) fn host(program: &Program, tracing: Tracing) -> Result<Built, Failure> {
     let kind = if tracing == Tracing::On { "telling" } else { "native" };
     let name = format!("{}-host", program.name);
-    built::once(&Recipe::of_c(&name, kind), |dir| write(program, dir), |dir| compile(dir, tracing))
+    built::once(&Recipe::of_c(&name, kind), |dir| write(program, dir), |dir| {
+        compile(&program.name, dir, tracing)
+    })
 }
 
 #[cfg(test)]

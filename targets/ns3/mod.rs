@@ -74,8 +74,8 @@ fn make(dir: &Path) -> Result<(), Failure> {
         command.current_dir(dir).args(words);
         cc::run_with(&mut command, what, INSTALL, "PATH")
     };
-    run(&["-S", ".", "-B", "build"], "configure the project for ns-3")?;
-    run(&["--build", "build", "--parallel", "2"], "build the program for ns-3")
+    run(&["-S", ".", "-B", "build"], "configuring the project for ns-3")?;
+    run(&["--build", "build", "--parallel", "2"], "compiling the program for ns-3")
 }
 
 #[cfg(test)]

@@ -22,8 +22,8 @@ impl Target for Sim {
 
     fn emit(&self, _file: &TargetFile, program: &Program, dir: &Path) -> Result<String, Failure> {
         build::write_core(program, dir)?;
-        cc::make(dir, &["lib"], Tracing::Off)?;
         let (name, at) = (&program.name, dir.display());
+        cc::make(dir, &["lib"], Tracing::Off, &format!("compiling the core of {name}"))?;
         Ok(format!("{at}: {name}.c, {name}.h, Makefile, lib{name}.a, lib{name}.so"))
     }
 

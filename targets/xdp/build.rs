@@ -89,8 +89,9 @@ fn host_files(program: &Program, dir: &Path) -> Result<(), Failure> {
 }
 
 fn host_made(program: &Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
-    cc::make(dir, &["lib"], tracing)?;
-    let program = format!("PROGRAM={}", program.name);
+    let name = &program.name;
+    cc::make(dir, &["lib"], tracing, &format!("compiling the core of {name}"))?;
+    let program = format!("PROGRAM={name}");
     // The kernel's folder has a `string.h` of its own, which is not for processes.
     let goals = [
         &*program,
@@ -99,7 +100,7 @@ fn host_made(program: &Program, dir: &Path, tracing: Tracing) -> Result<(), Fail
         "HERE_FLAGS=-I../kernel -idirafter ../include",
         "installed",
     ];
-    cc::make(&dir.join("host"), &goals, tracing)
+    cc::make(&dir.join("host"), &goals, tracing, &format!("compiling the host of {name}"))
 }
 
 /// The compiler for the kernel's machine: `$CLANG`, else `clang`.
@@ -127,7 +128,9 @@ pub fn compile(dir: &Path, name: &str, tracing: Tracing) -> Result<(), Failure> 
         command.arg("-DCARRICK_STORES_IN_ORDER=1");
     }
     command.args(["-c", &format!("{name}.bpf.c"), "-o", &format!("{name}.bpf.o")]);
-    cc::run_with(&mut command, "compile for the kernel", "apt-get install clang", "CLANG")
+    let what = Path::new(name).file_name().unwrap_or_default().display();
+    let what = format!("compiling {what} for the kernel");
+    cc::run_with(&mut command, &what, "apt-get install clang", "CLANG")
 }
 
 /// A program for the kernel, compiled.

@@ -12,7 +12,7 @@ use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
 use carrick_driver::stack::{LOOK, Stack, StackRecords, Telling};
 use carrick_driver::targets::Run;
-use carrick_driver::{Failure, address, params};
+use carrick_driver::{Failure, address, params, progress};
 use carrick_ir::{COUNTERS, Program};
 use carrick_xdp_loader::middlebox::INTERFACES;
 use carrick_xdp_loader::rates::Rates;
@@ -264,16 +264,18 @@ fn place(run: &Run<'_>, words: &Words, tracing: Tracing) -> Result<Placed, Failu
     let limited = rates::limited(&program, &words.rates.limits)?;
     let compiled = build::cached_object(&limited, tracing)?;
     // Before anything is at the device: packets that come while a compiler works would find nobody.
-    let applied = words.host.is_some().then(|| run.compiling(|| build::cached_host(&program, tracing)));
+    let applied = words.host.is_some().then(|| build::cached_host(&program, tracing));
     let host = applied.transpose()?;
     let end = (tracing == Tracing::Off).then(told_to_end).transpose();
     let end = end.map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;
     let seed = seed().map_err(Failure::Missing)?;
+    let loading = progress::step(&format!("loading {} into the kernel", program.name));
     let object = Object::load(&compiled.program.path, &limited, seed, words.address, mtu, &params);
     let object = object.map_err(refused)?;
     let names = words.devices.join(" and ");
     let link = link(&program, &object, &devices, words.broadcast, &compiled.dispatcher.path);
     let link = link.map_err(refused)?;
+    drop(loading);
     // Standard output is the application's.
     let is = if devices.len() > 1 { "between" } else { "on" };
     eprintln!("{} is {is} {names}", program.name);

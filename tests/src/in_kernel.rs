@@ -52,7 +52,8 @@ pub fn run_in_kernel(net: &Net, program: &Path) -> Command {
 /// The same of a program with features: options of `carrick run`.
 pub fn run_in_kernel_with(net: &Net, program: &Path, features: &[&str]) -> Command {
     let mut command = net.command(End::Ours, &carrick().to_string_lossy());
-    command.arg("run").arg(program).args(features).args(["--target", "xdp", "--port", DEVICE]);
+    // What is compiled meanwhile depends on what this machine has kept.
+    command.args(["run", "--quiet"]).arg(program).args(features).args(["--target", "xdp", "--port", DEVICE]);
     command.args(["--addr", &format!("{}/24", Net::OURS)]);
     command
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The command itself: help, completions, manual pages, and what goes wrong.
 
-use std::process::{Command, Output};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 
 use carrick_tests::build::{carrick, root};
 use carrick_tests::command;
-use carrick_tests::net::skip;
+use carrick_tests::net::{lacks, skip};
 
 fn run(args: &[&str]) -> Output {
     command::run(&root(), args)
@@ -237,4 +239,71 @@ fn a_program_in_the_network_shows_what_it_counts() {
     let json = run(&[&args[..], &["--format", "json"]].concat());
     let report: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
     assert_eq!(report["between"]["state"]["totals"]["flows"], 2, "{report}");
+}
+
+/// What a command says on standard error, with nothing kept from before in this folder.
+fn steps(cache: &Path, words: &[&str], variables: &[(&str, &Path)]) -> String {
+    let mut command = Command::new(carrick());
+    command.args(words).env("XDG_CACHE_HOME", cache).envs(variables.iter().copied()).current_dir(root());
+    String::from_utf8_lossy(&command.output().expect("carrick runs").stderr).into_owned()
+}
+
+#[test]
+fn a_command_says_what_it_compiles_unless_that_is_kept() {
+    const LEAST: &str = "tests/programs/least.mtp";
+    const STEP: &str = "carrick: compiling the core of least ...\n";
+    let dir = tempfile::tempdir().expect("a folder");
+    let said = |words: &[&str]| steps(dir.path(), words, &[]);
+    assert_eq!(said(&["diff", LEAST, "--seeds", "1", "--quiet"]), "");
+    assert_eq!(said(&["diff", LEAST, "--seeds", "1"]), "", "it is kept");
+    let out = dir.path().join("out");
+    assert_eq!(said(&["build", LEAST, "--target", "sim", "-o", &out.to_string_lossy()]), STEP);
+}
+
+/// With a compiler that does not get far.
+#[test]
+fn every_target_that_compiles_says_so() {
+    const PROGRAM: &str = "protocols/stop-and-wait/stop-and-wait.mtp";
+    let dir = tempfile::tempdir().expect("a folder");
+    let compiler = dir.path().join("compiler");
+    std::fs::write(&compiler, "#!/bin/sh\n[ \"$1\" = --version ] && echo 1 || exit 1\n").expect("writable");
+    std::fs::set_permissions(&compiler, PermissionsExt::from_mode(0o755)).expect("ours");
+    let out = dir.path().join("out");
+    let out = out.to_string_lossy();
+    let loop_ =
+        ["run", PROGRAM, "--port", "loop", "--addr", "10.0.0.1/24", "--app", "messages:10.0.0.2:8:64:1"];
+    for (words, variable, step) in [
+        (&["sim", PROGRAM, "--compiled", "--bytes", "1KB"][..], "CC", "compiling the core of stop_and_wait"),
+        (&["diff", PROGRAM, "--seeds", "1"], "CC", "compiling the core of stop_and_wait"),
+        (&["diff", PROGRAM, "--target", "xdp"], "CLANG", "compiling stop_and_wait for the kernel"),
+        (
+            &["build", PROGRAM, "--target", "xdp", "-o", &out],
+            "CLANG",
+            "compiling stop_and_wait for the kernel",
+        ),
+        (&["build", PROGRAM, "--target", "native", "-o", &out], "CC", "compiling the core of stop_and_wait"),
+        (&loop_, "CC", "compiling the core of stop_and_wait"),
+    ] {
+        let said = steps(dir.path(), words, &[(variable, &compiler)]);
+        let wanted = format!("carrick: {step} ...\ncarrick: {step} failed: ");
+        assert!(said.starts_with(&wanted), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn a_terminal_has_a_live_line_of_what_is_compiled() {
+    if lacks("script") {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    let line = format!("'{}' diff tests/programs/least.mtp --seeds 1", carrick().display());
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &line, "/dev/null"]).env("XDG_CACHE_HOME", dir.path()).env("TERM", "xterm");
+    let said = terminal.current_dir(root()).stdin(Stdio::null()).output().expect("script runs");
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("compiling the core of least") && !said.contains("least ..."), "{said}");
+    assert!(
+        said.trim_end().ends_with("0 differences or failures"),
+        "it is gone when the result is there: {said}"
+    );
 }

@@ -94,7 +94,7 @@ pub fn features(line: &str) -> Option<Features> {
 /// Returns whether hosts of a command line (`carrick sim ...`) have features of their own.
 pub fn has_host_features(line: &str) -> bool {
     match Args::try_parse_from(own_first(words::split(line))) {
-        Ok(Args { command: args::Command::Sim(sim) }) => !sim.fabric.host_with.is_empty(),
+        Ok(Args { command: args::Command::Sim(sim), .. }) => !sim.fabric.host_with.is_empty(),
         _ => false,
     }
 }
@@ -106,6 +106,7 @@ fn own_first(given: Vec<String>) -> Vec<String> {
     };
     let known = Args::command();
     let options = known.find_subcommand("run").into_iter().flat_map(Command::get_arguments);
+    let options = options.chain(known.get_arguments().filter(|arg| arg.is_global_set()));
     let options: Vec<(String, bool)> = options
         .filter_map(|arg| Some((format!("--{}", arg.get_long()?), arg.get_action().takes_values())))
         .collect();
@@ -131,8 +132,8 @@ mod tests {
 
     #[test]
     fn options_of_run_stand_anywhere() {
-        let line = "carrick run a.mtp --port loop --trace a.run --app echo --with=b,c=d --verbose";
-        let Ok(Args { command: args::Command::Run(run), .. }) =
+        let line = "carrick run a.mtp --port loop --trace a.run --app echo --quiet --with=b,c=d --verbose";
+        let Ok(Args { command: args::Command::Run(run), quiet: true }) =
             Args::try_parse_from(own_first(words::split(line)))
         else {
             panic!("it is a command line")

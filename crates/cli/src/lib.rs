@@ -15,6 +15,7 @@ mod watch;
 
 use std::process::ExitCode;
 
+use carrick_driver::progress;
 use carrick_driver::targets::Targets;
 
 /// Trees of syntax are many small pieces: a program is checked in four fifths of the time that the system's allocator needs.
@@ -45,6 +46,10 @@ pub fn main(targets: Targets) -> ExitCode {
             return ExitCode::from(code);
         }
     };
+    if args.quiet {
+        output::be_quiet();
+    }
+    progress::show_by(output::step);
     match commands::run(&args, targets) {
         Ok(code) => code,
         Err(failure) => {

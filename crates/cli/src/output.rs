@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What people and programs see.
 
+use std::any::Any;
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use carrick_driver::render::{self, Colour};
 use carrick_driver::{Compiled, Failure};
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -60,22 +62,44 @@ pub fn json(value: &Value) {
     println!("{value:#}");
 }
 
+/// Nobody wants to see progress.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on no progress is shown.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Where progress is drawn: nowhere, if standard error is not a terminal.
+fn canvas() -> ProgressDrawTarget {
+    if is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+}
+
 /// A sign of life for work of unknown length; nothing where standard error is not a terminal.
 pub fn progress(what: &str) -> ProgressBar {
-    let bar = ProgressBar::new_spinner().with_message(what.to_owned());
+    let bar = ProgressBar::with_draw_target(None, canvas()).with_style(ProgressStyle::default_spinner());
+    let bar = bar.with_message(what.to_owned());
     bar.enable_steady_tick(Duration::from_millis(100));
     bar
 }
 
-/// A sign of life, until it is dropped.
-pub struct Busy(ProgressBar);
-
-impl Busy {
-    /// As [`progress`].
-    pub fn new(what: &str) -> Busy {
-        Busy(progress(what))
+/// A step of compiling, until what it returns is dropped: a live line on a terminal, else a line of its own.
+pub fn step(what: &str) -> Box<dyn Any> {
+    if std::io::stderr().is_terminal() {
+        return Box::new(Busy(progress(what)));
     }
+    if !is_quiet() {
+        eprintln!("carrick: {what} ...");
+    }
+    Box::new(())
 }
+
+/// A sign of life, until it is dropped.
+struct Busy(ProgressBar);
 
 impl Drop for Busy {
     fn drop(&mut self) {
@@ -87,5 +111,5 @@ impl Drop for Busy {
 pub fn progress_bar(count: u64, what: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(count).with_style(style).with_message(what.to_owned())
+    ProgressBar::with_draw_target(Some(count), canvas()).with_style(style).with_message(what.to_owned())
 }

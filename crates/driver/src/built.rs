@@ -13,7 +13,7 @@ use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
 use crate::hash::Hash;
-use crate::{Failure, cc};
+use crate::{Failure, cc, progress};
 
 /// Files that are kept; those go that were not used for longest.
 const KEPT: usize = 128;
@@ -76,7 +76,7 @@ pub fn once(
         return Ok(built);
     }
     // Another process may be compiling it.
-    let _alone = place.as_ref().and_then(|place| alone(place).ok());
+    let _alone = place.as_ref().and_then(|place| alone(place, name).ok());
     if let Some(built) = found() {
         return Ok(built);
     }
@@ -90,10 +90,13 @@ pub fn once(
 }
 
 /// Waits until no other process compiles the same file; others wait until the file is dropped.
-fn alone(place: &Path) -> io::Result<Lock> {
+fn alone(place: &Path, name: &str) -> io::Result<Lock> {
     let path = place.with_extension("lock");
     let file = File::create(&path)?;
-    flock(&file, FlockOperation::LockExclusive)?;
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let _step = progress::step(&format!("waiting for another process that compiles {name}"));
+        flock(&file, FlockOperation::LockExclusive)?;
+    }
     Ok(Lock { path, _file: file })
 }
 
@@ -244,7 +247,7 @@ mod tests {
     fn one_process_compiles_a_file() {
         let dir = tempfile::tempdir().expect("a folder");
         let place = dir.path().join("1");
-        let first = alone(&place).expect("nobody compiles it");
+        let first = alone(&place, "a-host").expect("nobody compiles it");
         let other = File::open(place.with_extension("lock")).expect("it is there");
         assert!(flock(&other, FlockOperation::NonBlockingLockExclusive).is_err());
         drop(first);

@@ -7,7 +7,7 @@ use std::process::Command;
 use carrick_ir as ir;
 
 use crate::built::{self, Built, Recipe};
-use crate::cc::{Tracing, compiler, run};
+use crate::cc::{self, Tracing, compiler};
 use crate::{Failure, build};
 
 /// Emits the program's C and compiles it to a `.so`, unless this machine has it already.
@@ -23,7 +23,7 @@ pub fn shared_library(program: &ir::Program, tracing: Tracing) -> Result<Built, 
 
 fn compile(name: &str, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
     let [source, object, library] = ["c", "o", "so"].map(|ending| format!("{name}.{ending}"));
-    let cc = || {
+    let command = || {
         let mut command = Command::new(compiler());
         command.current_dir(dir);
         command
@@ -31,9 +31,9 @@ fn compile(name: &str, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
     // What is traced and compared is not run for long. Lines are for backtraces and profiles: with variables (-g) the compiler
     // takes half as long again.
     let options: &[&str] = if tracing == Tracing::On { &["-O1", "-DCARRICK_TRACE=1"] } else { &["-O2"] };
-    let mut compile = cc();
+    let mut compile = command();
     compile.args(options);
     compile.args(["-std=gnu11", "-g1", "-fPIC", "-Iruntime/include", "-c", "-o", &object, &source]);
-    run(&mut compile, "compile the generated C")?;
-    run(cc().args(["-shared", "-o", &library, &object]), "link the generated C")
+    cc::run(&mut compile, &format!("compiling the core of {name}"))?;
+    cc::link(command().args(["-shared", "-o", &library, &object]), &format!("linking the core of {name}"))
 }

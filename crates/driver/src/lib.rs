@@ -20,6 +20,7 @@ pub mod params;
 pub mod parts;
 pub mod private;
 pub mod probe;
+pub mod progress;
 pub mod quantity;
 pub mod render;
 pub mod snapshot;

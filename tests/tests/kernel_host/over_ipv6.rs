@@ -18,7 +18,10 @@ const LOST: u32 = 50;
 
 fn application(net: &Net, app: &str) -> Command {
     let mut command = net.command(End::Ours, &carrick().to_string_lossy());
-    command.arg("run").arg(root().join("protocols/tcp/tcp.mtp")).args(["--over", "ipv6", "--target", "xdp"]);
+    command
+        .args(["run", "--quiet"])
+        .arg(root().join("protocols/tcp/tcp.mtp"))
+        .args(["--over", "ipv6", "--target", "xdp"]);
     command.args(["--port", DEVICE, "--addr", &format!("{OURS}/64"), "--set", "max_conns=16", "--app", app]);
     command
 }

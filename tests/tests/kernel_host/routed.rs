@@ -21,7 +21,11 @@ fn fetched(net: &Net, version: &[&str], address: &str, server: &str) {
     pattern::fill(8, 0, &mut data);
     fs::write(dir.path().join("data"), &data).expect("writable");
     let mut command = net.command(End::Ours, &carrick().to_string_lossy());
-    command.arg("run").arg(root().join("protocols/tcp/tcp.mtp")).args(version).args(["--target", "xdp"]);
+    command
+        .args(["run", "--quiet"])
+        .arg(root().join("protocols/tcp/tcp.mtp"))
+        .args(version)
+        .args(["--target", "xdp"]);
     command.args(["--port", DEVICE, "--addr", address, "--set", "max_conns=16"]);
     command.args(["--app", &format!("http:{}", dir.path().display())]);
     let Some(running) = served_by(&mut command) else { return };

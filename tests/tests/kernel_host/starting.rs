@@ -31,7 +31,7 @@ fn a_device_is_found_where_only_the_network_is_another_one() {
     let Some(net) = net() else { return };
     let mut command = Command::new("nsenter");
     command.arg(format!("--net=/run/netns/{}", net.name(End::Ours))).arg(carrick());
-    command.arg("run").arg(here("asking.mtp")).args(["--target", "xdp", "--port", DEVICE]);
+    command.args(["run", "--quiet"]).arg(here("asking.mtp")).args(["--target", "xdp", "--port", DEVICE]);
     let (running, mut lines) = started(command.args(["--addr", Net::OURS]));
     let first = lines.next().unwrap_or_default();
     if first.contains("is on") {

@@ -26,6 +26,9 @@ pub use trace::{HostName, TraceArgs};
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
+    /// Show no progress on standard error
+    #[arg(long, global = true)]
+    pub quiet: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -17,10 +17,7 @@ pub fn run(args: &Build, targets: Targets) -> Result<ExitCode, Failure> {
     let Some(dir) = &args.output else { return explain(args, &against) };
     let source = &args.source;
     let program = load_for(&source.file, &source.features.choice(), Some(&against))?;
-    let progress = output::progress("compiling what was generated");
-    let built = against.emit(&program, dir);
-    progress.finish_and_clear();
-    println!("{}", built?);
+    println!("{}", against.emit(&program, dir)?);
     Ok(ExitCode::SUCCESS)
 }
 

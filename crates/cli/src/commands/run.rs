@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick run`
 
-use std::any::Any;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
@@ -16,7 +15,6 @@ use clap::{Command, CommandFactory};
 use crate::args::{Args, Run};
 use crate::load::load_for;
 use crate::manifest::words;
-use crate::output;
 
 pub fn run(args: &Run, targets: Targets) -> Result<ExitCode, Failure> {
     let (target, host) = (targets.find(&args.target)?, host(targets, &args.target)?);
@@ -25,13 +23,7 @@ pub fn run(args: &Run, targets: Targets) -> Result<ExitCode, Failure> {
     let program = load_for(file, &choice, Some(&targets.against(target)))?;
     let settings = args.stack.windows(2).filter(|words| words[0] == "--set").map(|words| words[1].clone());
     params::values(&program, &settings.collect::<Vec<_>>())?;
-    let run = targets::Run {
-        program: &program,
-        words: &args.stack,
-        verbose: args.verbose,
-        changes: false,
-        busy: &shown,
-    };
+    let run = targets::Run { program: &program, words: &args.stack, verbose: args.verbose, changes: false };
     match &args.trace {
         Some(file) => traced(host, &run, file),
         None => host.run(&run),
@@ -67,11 +59,6 @@ pub fn host(targets: Targets, name: &str) -> Result<&'static dyn Host, Failure> 
     targets.find(name)?.host().ok_or_else(|| {
         Failure::Usage(format!("`carrick run` does not run programs on {name}; choose another --target"))
     })
-}
-
-/// Shows that something takes a while.
-pub fn shown(what: &str) -> Box<dyn Any> {
-    Box::new(output::Busy::new(what))
 }
 
 /// Runs, and writes what the stack tells.

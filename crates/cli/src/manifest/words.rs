@@ -17,7 +17,7 @@ fn quote(word: String) -> String {
 
 /// The command as it was said, which makes a run again.
 pub fn command_line() -> String {
-    format!("carrick {}", join(std::env::args().skip(1)))
+    format!("carrick {}", join(std::env::args().skip(1).filter(|word| word != "--quiet")))
 }
 
 /// The words of a text that [`join`] made.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The contract of a target: what it has, what it makes of a program, and how that runs.
 
-use std::any::Any;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,7 +11,6 @@ use carrick_sim::scenario::{Engine, Scenario};
 
 use super::file::TargetFile;
 use crate::Failure;
-use crate::built::Built;
 use crate::stack::{Stack, StackRecords};
 
 /// Something of a program that a target cannot build yet.
@@ -94,19 +92,6 @@ pub struct Run<'a> {
     pub verbose: bool,
     /// the program takes changes: so does the stack, of root
     pub changes: bool,
-    /// shows that this takes a while, until what it returns is dropped
-    pub busy: &'a dyn Fn(&str) -> Box<dyn Any>,
-}
-
-impl Run<'_> {
-    /// Compiles a host, and shows meanwhile that it does.
-    ///
-    /// # Errors
-    /// Those of `host`.
-    pub fn compiling(&self, host: impl FnOnce() -> Result<Built, Failure>) -> Result<Built, Failure> {
-        let _busy = (self.busy)("compiling the generated C and the host");
-        host()
-    }
 }
 
 /// Cores of one program on a target, next to which the interpreter runs.

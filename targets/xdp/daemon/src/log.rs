@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lines with levels on standard error; the journal of systemd reads the levels too.
 
+use std::any::Any;
 use std::io::Write;
 use std::sync::OnceLock;
 
@@ -58,6 +59,12 @@ pub fn info(text: &str) {
 /// As [`line`], for what is not as one would expect.
 pub fn warn(text: &str) {
     line(Level::Warn, text);
+}
+
+/// As [`line`], for a step of a build.
+pub fn step(what: &str) -> Box<dyn Any> {
+    info(what);
+    Box::new(())
 }
 
 #[cfg(test)]

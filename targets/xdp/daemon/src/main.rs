@@ -30,6 +30,7 @@ mod supervise;
 
 use std::process::ExitCode;
 
+use carrick_driver::progress;
 use clap::Parser;
 
 use crate::args::{Args, Command};
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
             return ExitCode::from(code);
         }
     };
+    progress::show_by(log::step);
     let done = match &args.command {
         Command::Run(run) => run::run(run, &args.place),
         Command::Status(status) => status::run(status.connections, status.format, &args.place),

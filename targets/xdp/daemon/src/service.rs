@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use carrick_driver::cc::Tracing;
-use carrick_driver::{Failure, address, compile_for, params, render};
+use carrick_driver::{Failure, address, compile_for, params, progress, render};
 use carrick_ir::{COUNTERS, Program};
 use carrick_sim::show;
 use carrick_targets::ALL;
@@ -289,6 +289,7 @@ impl Service {
         let device = Device::find(&self.wanted.device).map_err(|refusal| refusal.failure(false))?;
         let object = self.built.join(format!("{}.bpf.o", self.program.name));
         let address = address::number(self.wanted.ip(self.program.net_header.layer)?);
+        let _step = progress::step(&format!("loading {} into the kernel", self.wanted.name));
         let object = Object::load(
             &object,
             &self.limited,

@@ -96,13 +96,7 @@ fn on_device(
     let host = super::run::host(targets, &args.target)?;
     let changes = spec.set.len();
     let program = &changed(program, &spec)?;
-    let run = targets::Run {
-        program,
-        words: &args.run,
-        verbose: false,
-        changes: changes > 0,
-        busy: &super::run::shown,
-    };
+    let run = targets::Run { program, words: &args.run, verbose: false, changes: changes > 0 };
     let (mut stack, mut records) = host.run_telling(&run)?;
     if records.configs.is_empty() {
         return Ok(stack.wait());
