@@ -39,8 +39,8 @@ static uint32_t taken_at_once(const struct carrick_stack *stack, const struct ca
     return stream && (slot->kind == CALL_SEND || slot->kind == CALL_RECV) ? program->request_most : len;
 }
 
-void carrick_stack_give(struct carrick_stack *stack, struct carrick_slot *slot, uint64_t handle, const void *data,
-                        uint32_t len) {
+int carrick_stack_give(struct carrick_stack *stack, struct carrick_slot *slot, uint64_t handle, const void *data,
+                       uint32_t len) {
     slot->request.handle = handle;
     len = taken_at_once(stack, slot, len);
     union {
@@ -49,7 +49,7 @@ void carrick_stack_give(struct carrick_stack *stack, struct carrick_slot *slot, 
     } region = {data}; /* the core writes there only for what receives */
     slot->request.data = (struct carrick_addr){region.octets, len, 0};
     carrick_requests_set(&stack->requests, slot, FIELD_LEN, len);
-    carrick_requests_submit(&stack->requests, &stack->host, slot);
+    return carrick_requests_submit(&stack->requests, &stack->host, slot);
 }
 
 int carrick_stack_on_handle(struct carrick_stack *stack, enum carrick_call_kind kind, uint64_t handle, const void *data,
@@ -59,8 +59,7 @@ int carrick_stack_on_handle(struct carrick_stack *stack, enum carrick_call_kind 
     if (refused)
         return refused;
     slot->request.writable = kind == CALL_RECV || kind == CALL_RECV_REQUEST || kind == CALL_RECV_RESPONSE;
-    carrick_stack_give(stack, slot, handle, data, len);
-    return 0;
+    return carrick_stack_give(stack, slot, handle, data, len);
 }
 
 /* A request to an address that the program cannot reach does not begin. */
@@ -77,8 +76,7 @@ int carrick_listen(struct carrick_stack *stack, uint16_t port, uint32_t backlog,
     (void)carrick_requests_set_address(&stack->requests, slot, FIELD_LOCAL_IP, carrick_stack_address(stack));
     carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, port);
     carrick_requests_set(&stack->requests, slot, FIELD_BACKLOG, backlog);
-    carrick_requests_submit(&stack->requests, &stack->host, slot);
-    return 0;
+    return carrick_requests_submit(&stack->requests, &stack->host, slot);
 }
 
 int carrick_connect(struct carrick_stack *stack, uint16_t local_port, struct carrick_ip6_address address, uint16_t port,
@@ -96,8 +94,7 @@ int carrick_connect(struct carrick_stack *stack, uint16_t local_port, struct car
     if (!carrick_requests_set_address(&stack->requests, slot, FIELD_REMOTE_IP, address))
         return wrong_version(stack, slot);
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_PORT, port);
-    carrick_requests_submit(&stack->requests, &stack->host, slot);
-    return 0;
+    return carrick_requests_submit(&stack->requests, &stack->host, slot);
 }
 
 uint32_t carrick_last_request(const struct carrick_stack *stack) {
@@ -119,8 +116,7 @@ int carrick_cancel_connect(struct carrick_stack *stack, uint32_t request, carric
     for (size_t i = 0; i < sizeof ports / sizeof ports[0]; i++)
         carrick_requests_set(all, slot, ports[i], carrick_requests_get(all, connect, ports[i]));
     carrick_requests_set(all, slot, FIELD_REQUEST, connect->request.token);
-    carrick_requests_submit(all, &stack->host, slot);
-    return 0;
+    return carrick_requests_submit(all, &stack->host, slot);
 }
 
 int carrick_open(struct carrick_stack *stack, uint16_t local_port, struct carrick_ip6_address address, uint16_t port,
@@ -134,8 +130,7 @@ int carrick_open(struct carrick_stack *stack, uint16_t local_port, struct carric
     if (!carrick_requests_set_address(&stack->requests, slot, FIELD_REMOTE_IP, address))
         return wrong_version(stack, slot);
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_PORT, port);
-    carrick_requests_submit(&stack->requests, &stack->host, slot);
-    return 0;
+    return carrick_requests_submit(&stack->requests, &stack->host, slot);
 }
 
 int carrick_request(struct carrick_stack *stack, uint64_t endpoint, struct carrick_ip6_address address, uint16_t port,
@@ -147,8 +142,7 @@ int carrick_request(struct carrick_stack *stack, uint64_t endpoint, struct carri
     if (!carrick_requests_set_address(&stack->requests, slot, FIELD_REMOTE_IP, address))
         return wrong_version(stack, slot);
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_PORT, port);
-    carrick_stack_give(stack, slot, endpoint, data, len);
-    return 0;
+    return carrick_stack_give(stack, slot, endpoint, data, len);
 }
 
 int carrick_recv_request(struct carrick_stack *stack, uint64_t rpc, void *data, uint32_t len, carrick_done_fn done,
@@ -220,8 +214,7 @@ static int with_value(struct carrick_stack *stack, enum carrick_call_kind kind, 
     if (refused)
         return refused;
     carrick_requests_set(&stack->requests, slot, field, value);
-    carrick_stack_give(stack, slot, connection, NULL, 0);
-    return 0;
+    return carrick_stack_give(stack, slot, connection, NULL, 0);
 }
 
 int carrick_set_nodelay(struct carrick_stack *stack, uint64_t connection, bool on, carrick_done_fn done, void *user) {
@@ -291,7 +284,8 @@ static bool try_next_port(struct carrick_stack *stack, struct carrick_slot *slot
     slot->request.token = (uint64_t)++slot->generation << 32 | (uint32_t)slot->request.token;
     carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, carrick_stack_next_port(stack));
     slot->next = NO_SLOT;
-    carrick_requests_submit(&stack->requests, &stack->host, slot);
+    if (carrick_requests_submit(&stack->requests, &stack->host, slot) != 0 && slot->done)
+        slot->done(slot->user, CARRICK_INVALID, 0);
     return true;
 }
 

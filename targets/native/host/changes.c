@@ -19,7 +19,8 @@ static void change_one(const struct carrick_changes *changes, const struct carri
     }
     carrick_requests_set(&stack->requests, slot, FIELD_ITEM, asked->item);
     carrick_requests_set(&stack->requests, slot, FIELD_BY, changes->by);
-    carrick_stack_give(stack, slot, asked->handle, NULL, 0);
+    if (carrick_stack_give(stack, slot, asked->handle, NULL, 0) != 0)
+        fprintf(stderr, "The program refuses a change: it is not made.\n");
 }
 
 static void changes_ready(void *user) {

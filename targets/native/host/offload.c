@@ -8,8 +8,7 @@ int carrick_open_offload(struct carrick_stack *stack, uint32_t buffer, carrick_d
     if (refused)
         return refused;
     carrick_requests_set(&stack->requests, slot, FIELD_BUFFER, buffer);
-    carrick_requests_submit(&stack->requests, &stack->host, slot);
-    return 0;
+    return carrick_requests_submit(&stack->requests, &stack->host, slot);
 }
 
 int carrick_take(struct carrick_stack *stack, uint64_t opened, carrick_done_fn done, void *user) {

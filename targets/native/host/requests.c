@@ -111,15 +111,29 @@ static int call_core(const struct carrick_requests *all, struct carrick_host *ho
     return host->program->call(host->core, (uint32_t)all->calls[slot->kind].number, &slot->request, host->now);
 }
 
-void carrick_requests_submit(struct carrick_requests *all, struct carrick_host *host, struct carrick_slot *slot) {
-    if (all->waiting_first == NO_SLOT && call_core(all, host, slot) != CARRICK_AGAIN)
-        return;
+int carrick_requests_submit(struct carrick_requests *all, struct carrick_host *host, struct carrick_slot *slot) {
+    int result = all->waiting_first == NO_SLOT ? call_core(all, host, slot) : CARRICK_AGAIN;
+    if (result != CARRICK_AGAIN) {
+        if (result != 0)
+            carrick_requests_end(all, slot);
+        return result;
+    }
     uint32_t n = (uint32_t)(slot - all->slots);
     if (all->waiting_first == NO_SLOT)
         all->waiting_first = n;
     else
         all->slots[all->waiting_last].next = n;
     all->waiting_last = n;
+    return 0;
+}
+
+/* A request that waited, and that the core refuses: nothing but this will complete it. */
+static void refuse(struct carrick_requests *all, struct carrick_slot *slot) {
+    carrick_done_fn tell = slot->done;
+    void *user = slot->user;
+    carrick_requests_end(all, slot);
+    if (tell)
+        tell(user, CARRICK_INVALID, 0);
 }
 
 bool carrick_requests_retry(struct carrick_requests *all, struct carrick_host *host) {
@@ -127,10 +141,13 @@ bool carrick_requests_retry(struct carrick_requests *all, struct carrick_host *h
     while (all->waiting_first != NO_SLOT) {
         struct carrick_slot *slot = &all->slots[all->waiting_first];
         uint32_t next = slot->next;
-        if (call_core(all, host, slot) == CARRICK_AGAIN)
+        int result = call_core(all, host, slot);
+        if (result == CARRICK_AGAIN)
             return went;
         all->waiting_first = next;
         went = true;
+        if (result != 0)
+            refuse(all, slot);
     }
     return went;
 }

@@ -134,10 +134,12 @@ void carrick_requests_copy_address(const struct carrick_requests *all, struct ca
 uint64_t carrick_requests_get(const struct carrick_requests *all, const struct carrick_slot *slot,
                               enum carrick_call_field field);
 
-/* Gives the request to the core, or queues it behind those that wait. */
-void carrick_requests_submit(struct carrick_requests *all, struct carrick_host *host, struct carrick_slot *slot);
+/* Gives the request to the core, or queues it behind those that wait. CARRICK_BAD_ARG: the core refuses it, and it is
+ * no longer open. */
+int carrick_requests_submit(struct carrick_requests *all, struct carrick_host *host, struct carrick_slot *slot);
 
-/* Tries the waiting ones again, in order. True: at least one went. */
+/* Tries the waiting ones again, in order; those that the core refuses complete with CARRICK_INVALID. True: at least one
+ * went. */
 bool carrick_requests_retry(struct carrick_requests *all, struct carrick_host *host);
 
 #endif

@@ -39,9 +39,10 @@ void carrick_stack_wake(struct carrick_stack *stack);
 int carrick_stack_begin(struct carrick_stack *stack, enum carrick_call_kind kind, carrick_done_fn done, void *user,
                         struct carrick_slot **slot);
 
-/* Gives a request on a handle (0: on none) to the core, with the bytes or the room that it brings. */
-void carrick_stack_give(struct carrick_stack *stack, struct carrick_slot *slot, uint64_t handle, const void *data,
-                        uint32_t len);
+/* Gives a request on a handle (0: on none) to the core, with the bytes or the room that it brings. CARRICK_BAD_ARG: the
+ * core refuses it, and it is no longer open. */
+int carrick_stack_give(struct carrick_stack *stack, struct carrick_slot *slot, uint64_t handle, const void *data,
+                       uint32_t len);
 
 /* A request on a handle, which brings `len` bytes of `data`, or has space for them. */
 int carrick_stack_on_handle(struct carrick_stack *stack, enum carrick_call_kind kind, uint64_t handle, const void *data,

@@ -18,8 +18,7 @@ int carrick_open_pair(struct carrick_stack *stack, const struct carrick_pair *pa
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_QP, pair->remote_qp);
     carrick_requests_set(&stack->requests, slot, FIELD_SEND_PSN, pair->send_psn);
     carrick_requests_set(&stack->requests, slot, FIELD_RECV_PSN, pair->recv_psn);
-    carrick_requests_submit(&stack->requests, &stack->host, slot);
-    return 0;
+    return carrick_requests_submit(&stack->requests, &stack->host, slot);
 }
 
 int carrick_register(struct carrick_stack *stack, const struct carrick_region *region, carrick_done_fn done,
@@ -33,8 +32,7 @@ int carrick_register(struct carrick_stack *stack, const struct carrick_region *r
     carrick_requests_set(&stack->requests, slot, FIELD_MAY_READ, region->may_read);
     carrick_requests_set(&stack->requests, slot, FIELD_MAY_WRITE, region->may_write);
     slot->request.writable = region->may_write;
-    carrick_stack_give(stack, slot, 0, region->data, region->len);
-    return 0;
+    return carrick_stack_give(stack, slot, 0, region->data, region->len);
 }
 
 int carrick_deregister(struct carrick_stack *stack, uint32_t key, carrick_done_fn done, void *user) {
@@ -43,8 +41,7 @@ int carrick_deregister(struct carrick_stack *stack, uint32_t key, carrick_done_f
     if (refused)
         return refused;
     carrick_requests_set(&stack->requests, slot, FIELD_KEY, key);
-    carrick_requests_submit(&stack->requests, &stack->host, slot);
-    return 0;
+    return carrick_requests_submit(&stack->requests, &stack->host, slot);
 }
 
 /* Of the peer's memory. */
@@ -65,8 +62,7 @@ int carrick_post_recv(struct carrick_stack *stack, uint64_t pair, void *data, ui
     if (refused)
         return refused;
     slot->request.writable = true;
-    carrick_stack_give(stack, slot, pair, data, len);
-    return 0;
+    return carrick_stack_give(stack, slot, pair, data, len);
 }
 
 int carrick_post_send(struct carrick_stack *stack, uint64_t pair, const void *data, uint32_t len, const uint32_t *imm,
@@ -76,8 +72,7 @@ int carrick_post_send(struct carrick_stack *stack, uint64_t pair, const void *da
     if (refused)
         return refused;
     tell(stack, slot, imm);
-    carrick_stack_give(stack, slot, pair, data, len);
-    return 0;
+    return carrick_stack_give(stack, slot, pair, data, len);
 }
 
 int carrick_post_write(struct carrick_stack *stack, uint64_t pair, const void *data, uint32_t len, uint32_t key,
@@ -88,8 +83,7 @@ int carrick_post_write(struct carrick_stack *stack, uint64_t pair, const void *d
         return refused;
     name(stack, slot, key, addr);
     tell(stack, slot, imm);
-    carrick_stack_give(stack, slot, pair, data, len);
-    return 0;
+    return carrick_stack_give(stack, slot, pair, data, len);
 }
 
 int carrick_post_read(struct carrick_stack *stack, uint64_t pair, void *data, uint32_t len, uint32_t key, uint64_t addr,
@@ -100,6 +94,5 @@ int carrick_post_read(struct carrick_stack *stack, uint64_t pair, void *data, ui
         return refused;
     name(stack, slot, key, addr);
     slot->request.writable = true;
-    carrick_stack_give(stack, slot, pair, data, len);
-    return 0;
+    return carrick_stack_give(stack, slot, pair, data, len);
 }

@@ -146,6 +146,47 @@ static void a_taken_port_is_passed_over(void) {
     close_pair(stacks);
 }
 
+static bool core_full; /* and takes no request */
+
+/* As a core whose `send` has no addr_t. */
+static int call_without_bytes(struct carrick_core *core, uint32_t call, const struct carrick_request *request,
+                              uint64_t now) {
+    if (strcmp(toy_program.calls[call].name, "send") == 0)
+        return core_full ? CARRICK_AGAIN : CARRICK_BAD_ARG;
+    return toy_program.call(core, call, request, now);
+}
+
+/* At once, or where it had to wait. Either way its place is free again, for as many as come. */
+static void a_refused_request_is_not_open(void) {
+    struct carrick_program program = toy_program;
+    program.call = call_without_bytes;
+    struct carrick_port *ends[2];
+    CHECK(carrick_loop_open(1500, 4, ends, &error));
+    struct carrick_stack_config config = {.program = &program,
+                                          .ports = {ends[0]},
+                                          .address = carrick_address_of_ipv4(CLIENT),
+                                          .prefix = 24,
+                                          .requests = 16};
+    struct carrick_stack *stacks[2] = {carrick_stack_open(&config, &error), open_stack(ends[1], SERVER, NULL)};
+    CHECK(stacks[0] && stacks[1]);
+    struct result sent = {0}, connected = {0};
+    uint8_t out[100] = {1};
+    for (int i = 0; i < 40; i++)
+        CHECK(carrick_send(stacks[0], 1, out, sizeof out, note, &sent) == CARRICK_BAD_ARG);
+    CHECK(sent.count == 0);
+    for (int round = 1; round <= 3; round++) {
+        core_full = true;
+        for (int i = 0; i < 16; i++)
+            CHECK(carrick_send(stacks[0], 1, out, sizeof out, note, &sent) == 0);
+        core_full = false;
+        (void)carrick_stack_turn(stacks[0]);
+        CHECK(sent.count == 16 * round && sent.status == CARRICK_INVALID);
+    }
+    CHECK(carrick_connect(stacks[0], 1, carrick_address_of_ipv4(SERVER), 7, note, &connected) == 0);
+    turn_until(stacks, &connected, 1);
+    close_pair(stacks);
+}
+
 static void settings_are_checked(void) {
     static const char *const bad[] = {"taken=1001", "taken=", "taken", "taken=1x", "tick=-1", "nothing=1", "tick=99h"};
     struct carrick_port *ends[2];
@@ -255,6 +296,7 @@ int main(void) {
     a_stream_takes_no_more_at_once_than_its_program();
     a_full_core_makes_requests_wait();
     a_taken_port_is_passed_over();
+    a_refused_request_is_not_open();
     settings_are_checked();
     timers_and_descriptors_wake();
     a_request_after_a_sleep_has_the_time_of_its_end();

@@ -97,8 +97,18 @@ static void may_wait(struct carrick_core *core, const struct carrick_request *re
         core->goes_at = now + READ_TOGETHER;
 }
 
+/* Whether the event of a call has an addr_t: the program never sees the bytes of any other. */
+static bool takes_octets(const struct carrick_call_info *call) {
+    for (uint32_t f = 0; f < call->field_count; f++)
+        if (call->fields[f].kind == CARRICK_FIELD_ADDR)
+            return true;
+    return false;
+}
+
 int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now) {
-    if (request->token == 0)
+    const struct carrick_program *program = carrick_program_entry();
+    if (call >= program->call_count || request->token == 0 ||
+        (request->data.ptr && !takes_octets(&program->calls[call])))
         return CARRICK_BAD_ARG;
     if (core->open == core->most_open || !room_to_ask(core))
         return CARRICK_AGAIN;

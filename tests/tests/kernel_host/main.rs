@@ -14,14 +14,17 @@ mod starting;
 mod streams;
 mod veth;
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use carrick_tests::build::root;
+use carrick_tests::command::done;
 use carrick_tests::in_kernel::run_in_kernel;
 use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::started;
+use serde_json::Value;
 
 /// What a program in the kernel needs that this machine may not have.
 const MISSING: i32 = 3;
@@ -76,6 +79,37 @@ fn asked(net: &Net) -> Option<Output> {
     );
     assert!(peer.ended().success());
     Some(output)
+}
+
+/// The table of a program whose `send` has no `addr_t`, which the checker takes only in an interface that no application calls.
+fn unsent(dir: &Path) -> PathBuf {
+    let file = here("unsent.mtp").display().to_string();
+    done(&root(), &["build", &file, "--target", "json", "-o", &dir.to_string_lossy()]);
+    let path = dir.join("unsent.json");
+    let mut table: Value = serde_json::from_slice(&fs::read(&path).expect("readable")).expect("JSON");
+    table["hash"] = Value::Null;
+    table["program"]["interface"]["name"] = "message".into();
+    fs::write(&path, table.to_string()).expect("writable");
+    path
+}
+
+/// The program never sees the bytes of a request without an `addr_t`, so that it does not take any.
+#[test]
+fn bytes_that_no_request_takes_are_refused_and_hold_nothing() {
+    let Some(net) = net() else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut command = run_in_kernel(&net, &unsent(dir.path()));
+    command.args(["--requests", "16", "--app", "script:-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().expect("it starts");
+    let script = format!("open {} 7 9\n{}close\n", Net::PEER, "send 100\n".repeat(40));
+    process.stdin.take().expect("piped").write_all(script.as_bytes()).expect("it reads");
+    let output = process.wait_with_output().expect("it ends");
+    if output.status.code() == Some(MISSING) {
+        return skip(&String::from_utf8_lossy(&output.stderr));
+    }
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(said, format!("ok\n{}ok\n", "invalid\n".repeat(40)), "{output:?}");
 }
 
 fn has_program(net: &Net) -> bool {

@@ -158,7 +158,7 @@ typedef void (*carrick_done_fn)(void *user, enum carrick_status status, uint64_t
 
 /*
  * The requests return 0 if `done` will be called, CARRICK_AGAIN if too many requests are open, CARRICK_BAD_ARG if the
- * program has no such call or an address is of the other version of the Internet Protocol.
+ * program has no such call, its call takes no bytes, or an address is of the other version of the Internet Protocol.
  */
 
 /* Value: the listener's handle. */
