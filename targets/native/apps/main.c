@@ -13,6 +13,7 @@
 
 #include "apps/confine.h"
 #include "apps/options.h"
+#include "carrick/socket_file.h"
 
 #define LOOP_MTU   1500u
 #define LOOP_DEPTH 1024u
@@ -282,6 +283,8 @@ int main(int argc, char **argv) {
     case CARRICK_OPTIONS_RUN:
         break;
     }
+    if (options.has_user)
+        carrick_socket_file_next_user(options.user);
     int code;
     if (!open_stacks(&run, &options, &error))
         code = fail(&error, CARRICK_EXIT_MISSING);

@@ -11,6 +11,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* The user that this process becomes; that of root: none. */
+static uid_t next_user;
+
+void carrick_socket_file_next_user(uid_t user) {
+    next_user = user;
+}
+
 static bool refuse(struct carrick_port_error *error, const char *path, const char *why) {
     snprintf(error->text, sizeof error->text, "Cannot make the socket %.90s: %.120s.", path, why);
     return false;
@@ -31,7 +38,23 @@ static bool folder_of(const char *path, char folder[PATH_MAX]) {
  * have no name. */
 static bool is_trusted(uid_t user) {
     struct stat root;
-    return user == 0 || user == geteuid() || (stat("/", &root) == 0 && root.st_uid == user);
+    return user == 0 || user == geteuid() || user == next_user || (stat("/", &root) == 0 && root.st_uid == user);
+}
+
+/* Whether a user owns a folder or a link on a path. */
+static bool owns_part(const char *path, uid_t user) {
+    char part[PATH_MAX];
+    size_t len = strlen(path);
+    for (size_t at = 1; at <= len && at < sizeof part; at++) {
+        struct stat is;
+        if (path[at] != '/' && path[at] != 0)
+            continue;
+        memcpy(part, path, at);
+        part[at] = 0;
+        if (lstat(part, &is) == 0 && is.st_uid == user)
+            return true;
+    }
+    return false;
 }
 
 /* Why others can change what is in a folder, which becomes the one above it where that is so. NULL: nobody can. */
@@ -54,10 +77,12 @@ static const char *folder_fault(char *folder) {
     }
 }
 
-static bool check_folder(const char *path, struct carrick_port_error *error) {
+/* `theirs`: the next user can change what is on the way. */
+static bool check_folder(const char *path, bool *theirs, struct carrick_port_error *error) {
     char folder[PATH_MAX];
     if (!folder_of(path, folder))
         return refuse(error, path, strerror(errno));
+    *theirs = next_user != geteuid() && (owns_part(path, next_user) || owns_part(folder, next_user));
     const char *fault = folder_fault(folder);
     if (fault)
         snprintf(error->text, sizeof error->text,
@@ -84,26 +109,54 @@ static bool make_way(const char *path, const struct sockaddr_un *address, int ty
     return unlink(path) == 0 || refuse(error, path, strerror(errno));
 }
 
+static int make(const struct sockaddr_un *address, int type, mode_t mode, struct carrick_port_error *error) {
+    const char *path = address->sun_path;
+    if (!make_way(path, address, type, error))
+        return -1;
+    int fd = socket(AF_UNIX, type, 0);
+    /* Of bind() itself: afterwards it could be another file's permissions that change. */
+    mode_t before = umask(~mode & 0777);
+    bool bound = fd >= 0 && bind(fd, (const struct sockaddr *)address, sizeof *address) == 0;
+    int why = errno;
+    umask(before);
+    if (bound)
+        return fd;
+    (void)refuse(error, path, strerror(why));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* From now on, files are made with these rights. */
+static bool act_as(uid_t user, gid_t group) {
+    return geteuid() == 0 ? setegid(group) == 0 && seteuid(user) == 0 : seteuid(user) == 0 && setegid(group) == 0;
+}
+
 int carrick_socket_file_open(const char *path, int type, mode_t mode, struct carrick_port_error *error) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strlen(path);
+    bool theirs;
     if (len == 0 || len >= sizeof address.sun_path) {
         snprintf(error->text, sizeof error->text, "A socket's path has at most %zu letters: `%.80s` is none.",
                  sizeof address.sun_path - 1, path);
         return -1;
     }
     memcpy(address.sun_path, path, len);
-    if (!check_folder(path, error) || !make_way(path, &address, type, error))
+    if (!check_folder(path, &theirs, error))
         return -1;
-    int fd = socket(AF_UNIX, type, 0);
-    /* Of bind() itself: afterwards it could be another file's permissions that change. */
-    mode_t before = umask(~mode & 0777);
-    bool bound = fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
-    int why = errno;
-    umask(before);
-    if (bound)
+    if (!theirs)
+        return make(&address, type, mode, error);
+    /* Where that user can put a link, root makes and removes nothing that the user could not. */
+    uid_t user = geteuid();
+    gid_t group = getegid();
+    int fd = -1;
+    if (act_as(next_user, next_user))
+        fd = make(&address, type, mode, error);
+    else
+        (void)refuse(error, path, strerror(errno));
+    if (act_as(user, group))
         return fd;
-    (void)refuse(error, path, strerror(why));
+    (void)refuse(error, path, strerror(errno));
     if (fd >= 0)
         close(fd);
     return -1;

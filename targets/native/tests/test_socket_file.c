@@ -100,6 +100,34 @@ static void folders_of_others_are_refused(void) {
     CHECK(chmod("open", 01777) == 0 && refused("open/socket", "belongs to another user"));
 }
 
+/* `--user`: a folder of the user that this process becomes is as good as one of its own, and of no use to that user. */
+static void a_folder_of_the_next_user_is_taken(void) {
+    if (geteuid() != 0) {
+        SKIP("only root becomes another user");
+        return;
+    }
+    CHECK(chmod(".", 0755) == 0 && mkdir("theirs", 0755) == 0 && chown("theirs", ANOTHER, ANOTHER) == 0);
+    CHECK(mkdir("third", 0755) == 0 && chown("third", ANOTHER + 1, ANOTHER) == 0);
+    CHECK(mkdir("roots", 0755) == 0 && symlink("../roots", "theirs/link") == 0);
+    CHECK(lchown("theirs/link", ANOTHER, ANOTHER) == 0);
+    CHECK(refused("theirs/socket", "belongs to another user"));
+    carrick_socket_file_next_user(ANOTHER);
+    int theirs = make("theirs/socket"), ours = make("roots/socket");
+    CHECK(theirs >= 0 && what("theirs/socket").st_uid == ANOTHER && (what("theirs/socket").st_mode & 0777) == 0640);
+    CHECK(ours >= 0 && what("roots/socket").st_uid == 0);
+    CHECK(geteuid() == 0 && getegid() == 0);
+    CHECK(refused("third/socket", "belongs to another user"));
+    CHECK(refused("theirs/link/another", "Permission denied") && refused("theirs/link/socket", "another process"));
+    close(ours);
+    CHECK(refused("theirs/link/socket", "another process") && what("roots/socket").st_uid == 0);
+    close(theirs);
+    theirs = make("theirs/socket");
+    CHECK(theirs >= 0);
+    close(theirs);
+    carrick_socket_file_next_user(0);
+    CHECK(refused("theirs/socket", "belongs to another user"));
+}
+
 int main(void) {
     char folder[] = "/tmp/carrick-test-XXXXXX", remove[64];
     CHECK(mkdtemp(folder) && chdir(folder) == 0);
@@ -107,6 +135,7 @@ int main(void) {
     one_in_use_stays_and_one_left_behind_is_replaced();
     permissions_are_those_that_were_asked_for();
     folders_of_others_are_refused();
+    a_folder_of_the_next_user_is_taken();
     snprintf(remove, sizeof remove, "rm -r %s", folder);
     CHECK(system(remove) == 0);
     puts("socket file: ok");
