@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is compiled once: executables and libraries are kept in `$XDG_CACHE_HOME/carrick/built` (`~/.cache/carrick/built`), by a
-//! hash of all that they are made of.
+//! SHA-256 of all that they are made of: a program may come from anybody, and must not get what was built of another.
 
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io;
@@ -10,9 +10,9 @@ use std::process::Command;
 use std::time::SystemTime;
 
 use rustix::fs::{FlockOperation, flock};
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use crate::hash::Hash;
 use crate::{Failure, cc, progress};
 
 /// Files that are kept; those go that were not used for longest.
@@ -115,18 +115,29 @@ impl Drop for Lock {
 /// Of what is compiled in this folder, and by what; `None` where there is no compiler.
 fn key(recipe: &Recipe<'_>, dir: &Path) -> Option<String> {
     let version = Command::new(&recipe.compiler).arg("--version").output().ok()?;
-    let mut hash = Hash::new();
-    hash.add(recipe.kind.as_bytes());
-    hash.add(&version.stdout);
+    let mut hash = Sha256::new();
+    add(&mut hash, recipe.kind.as_bytes());
+    add(&mut hash, &version.stdout);
     for name in VARIABLES {
-        hash.add(std::env::var_os(name).unwrap_or_default().as_encoded_bytes());
-        hash.add(&[0]);
+        add(&mut hash, std::env::var_os(name).unwrap_or_default().as_encoded_bytes());
     }
     add_files(&mut hash, recipe.lines, dir, dir).ok()?;
-    Some(format!("{:016x}", hash.value()))
+    Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn add_files(hash: &mut Hash, lines: bool, root: &Path, dir: &Path) -> io::Result<()> {
+/// Appends a part, with its length: no other parts have the same bytes together.
+fn add(hash: &mut Sha256, part: &[u8]) {
+    hash.update((part.len() as u64).to_le_bytes());
+    hash.update(part);
+}
+
+/// Without the lines that say where others come from.
+fn code(text: &[u8]) -> Vec<u8> {
+    let lines = text.split_inclusive(|byte| *byte == b'\n');
+    lines.filter(|line| !line.starts_with(b"#line ")).flatten().copied().collect()
+}
+
+fn add_files(hash: &mut Sha256, lines: bool, root: &Path, dir: &Path) -> io::Result<()> {
     let entries = fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path()));
     let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
     paths.sort();
@@ -135,14 +146,9 @@ fn add_files(hash: &mut Hash, lines: bool, root: &Path, dir: &Path) -> io::Resul
             add_files(hash, lines, root, &path)?;
             continue;
         }
-        hash.add(path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes());
+        add(hash, path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes());
         let text = fs::read(&path)?;
-        if lines {
-            hash.add(&text)
-        } else {
-            hash.add_code(&text)
-        }
-        hash.add(&[0]);
+        add(hash, &if lines { text } else { code(&text) });
     }
     Ok(())
 }
@@ -266,9 +272,16 @@ mod tests {
         };
         let first = of("a.c", "#line 1 \"x\"\nint a;");
         let moved = of("a.c", "#line 2 \"y\"\nint a;");
+        assert_eq!(first[0].len(), 64, "of SHA-256, of which nobody makes two with one value");
         assert_eq!(moved[0], first[0]);
         assert_ne!(moved[1], first[1]);
         assert_ne!(of("a.c", "int b;")[0], first[0]);
         assert_ne!(of("b.c", "int a;")[0], first[0]);
+        // A comment ends with its line.
+        assert_ne!(of("a.c", "//\nint a;")[0], of("a.c", "//int a;")[0]);
+        // Two files are not one with the bytes of both.
+        let one = of("a.c", "int a;\0z.c");
+        fs::write(dir.path().join("z.c"), "").expect("writable");
+        assert_ne!(of("a.c", "int a;")[1], one[1]);
     }
 }

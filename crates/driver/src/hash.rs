@@ -20,7 +20,7 @@ impl Hash {
 
     /// Of a text, but for where its lines come from.
     pub fn add_code(&mut self, code: &[u8]) {
-        let lines = code.split(|octet| *octet == b'\n');
+        let lines = code.split_inclusive(|octet| *octet == b'\n');
         lines.filter(|line| !line.starts_with(b"#line ")).for_each(|line| self.add(line));
     }
 
@@ -50,5 +50,6 @@ mod tests {
         };
         assert_eq!(of("a\n#line 1 \"x\"\nb"), of("a\n#line 7 \"y\"\nb"));
         assert_ne!(of("a\nb"), of("a\nc"));
+        assert_ne!(of("a\nb"), of("ab"));
     }
 }

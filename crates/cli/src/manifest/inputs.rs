@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use carrick_driver::Failure;
+use carrick_driver::hash::Hash;
 use carrick_ir::Program;
 use carrick_report::Input;
 
@@ -28,7 +29,9 @@ pub fn of<'p>(
             let name = file.display().to_string();
             let octets =
                 std::fs::read(file).map_err(|e| Failure::Usage(format!("cannot read {name}: {e}")))?;
-            inputs.push(Input { file: name, hash: digits(fnv1a(&octets)) });
+            let mut hash = Hash::new();
+            hash.add(&octets);
+            inputs.push(Input { file: name, hash: digits(hash.value()) });
         }
     }
     inputs.extend(
@@ -40,11 +43,4 @@ pub fn of<'p>(
 /// A hash as artefacts tell it.
 pub fn digits(hash: u64) -> String {
     format!("{hash:016x}")
-}
-
-/// FNV-1a, 64 bits, as programs are hashed.
-fn fnv1a(octets: &[u8]) -> u64 {
-    octets.iter().fold(0xcbf2_9ce4_8422_2325, |hash, octet| {
-        (hash ^ u64::from(*octet)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
