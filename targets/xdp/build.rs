@@ -67,9 +67,20 @@ pub fn hash(program: &Program) -> u64 {
     let mut hash = Hash::new();
     let (_, text) = carrick_xdp_emitter::emit(program);
     hash.add_code(text.as_bytes());
+    add_headers(&mut hash);
+    hash.value()
+}
+
+fn add_headers(hash: &mut Hash) {
     let folders = [INCLUDE.get_dir("carrick"), RUNTIME.get_dir("carrick")];
     folders.into_iter().flatten().flat_map(Dir::files).for_each(|file| hash.add(file.contents()));
-    hash.value()
+}
+
+/// The option by which a program and its host see that the same version of Carrick built both (`CARRICK_LAYOUT` of layout.h).
+fn layout() -> String {
+    let mut hash = Hash::new();
+    add_headers(&mut hash);
+    format!("-DCARRICK_LAYOUT=UINT64_C({:#018x})", hash.value())
 }
 
 /// Builds the process by which applications use a program that is in the kernel: afterwards the folder has `NAME-host`.
@@ -97,7 +108,7 @@ fn host_made(program: &Program, dir: &Path, tracing: Tracing) -> Result<(), Fail
         &*program,
         "PROGRAM_DIR=..",
         "HERE=$(wildcard ../kernel/*.c)",
-        "HERE_FLAGS=-I../kernel -idirafter ../include",
+        &*format!("HERE_FLAGS=-I../kernel -idirafter ../include '{}'", layout()),
         "installed",
     ];
     cc::make(&dir.join("host"), &goals, tracing, &format!("compiling the host of {name}"))
@@ -121,6 +132,7 @@ pub fn compile(dir: &Path, name: &str, tracing: Tracing) -> Result<(), Failure> 
     command.arg("-fno-strict-aliasing");
     command.args(["-ffreestanding", "-nostdlibinc", "-fno-builtin", "-Wall", "-Wextra", "-Wconversion"]);
     command.args(["-Werror", "-Iinclude", "-Iruntime/include"]);
+    command.arg(layout());
     if tracing == Tracing::On {
         command.arg("-DCARRICK_TRACE=1");
     }

@@ -161,7 +161,8 @@ static bool open_ring(struct kernel_ring *ring, const char *spec, struct carrick
     return true;
 }
 
-/* Where what is in instances: of a map that is only read. */
+/* Where what is in instances: of a map that is only read. It says first whether the program is of this version: all
+ * else that it says is only then to be understood. */
 static bool open_places(struct carrick_kernel *kernel, const char *spec, struct carrick_port_error *error) {
     struct kernel_map map;
     if (!open_map(&map, spec, "carrick_places", false, error))
@@ -171,6 +172,12 @@ static bool open_places(struct carrick_kernel *kernel, const char *spec, struct 
     close(map.fd);
     if (!sound)
         return refused(error, "carrick_places");
+    if (kernel->places->layout != CARRICK_LAYOUT) {
+        snprintf(error->text, sizeof error->text,
+                 "Another version of Carrick has built the program in the kernel: build it and this host with the same "
+                 "one.");
+        return false;
+    }
     uint32_t count = kernel->places->context_count;
     bool whole =
         count <= KERNEL_CONTEXTS && map.value >= sizeof *kernel->places + count * sizeof kernel->places->contexts[0];
@@ -272,13 +279,12 @@ struct carrick_kernel *carrick_kernel_open(const char *spec, bool six, struct ca
         kernel->contexts[n].fd = -1;
     kernel->egress = find(spec, "programs", "egress");
     kernel->next_hops = find(spec, "maps", "carrick_next_hops");
-    bool open = (kernel->egress >= 0 || refused(error, "egress")) &&
+    bool open = open_places(kernel, spec, error) && (kernel->egress >= 0 || refused(error, "egress")) &&
                 (kernel->next_hops >= 0 || refused(error, "carrick_next_hops"));
     open = open && open_cores(kernel, spec, error) && open_bridge(kernel, spec, error) &&
            open_map(&kernel->shared, spec, "carrick_shared", true, error) && open_requests(kernel, spec, error) &&
-           open_ring(&kernel->reports, spec, error) && open_places(kernel, spec, error) &&
-           open_contexts(kernel, spec, error) && open_raw(kernel, error) && open_gate(kernel, error) &&
-           check_interfaces(spec, error);
+           open_ring(&kernel->reports, spec, error) && open_contexts(kernel, spec, error) && open_raw(kernel, error) &&
+           open_gate(kernel, error) && check_interfaces(spec, error);
     if (open) {
         carrick_kernel_look_at_device(kernel);
         kernel->port.fd = kernel->reports.fd;

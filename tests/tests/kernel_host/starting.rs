@@ -4,6 +4,9 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
+use carrick_driver::cc::Tracing;
+use carrick_driver::compile_file;
+use carrick_targets::xdp::build::cached_host;
 use carrick_tests::build::carrick;
 use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
 use carrick_tests::running::started;
@@ -21,6 +24,36 @@ fn nothing_is_at_the_device_before_the_host_is_compiled() {
         return skip(&said);
     }
     assert!(!output.status.success() && !said.contains(" is on "), "{said}");
+}
+
+/// Becomes a host to which this map says where everything is.
+const ANOTHER_VERSION: &str = "
+import ctypes, os, platform, struct, sys
+bpf = {'x86_64': 321, 'aarch64': 280, 'riscv64': 280}[platform.machine()]
+create, array = 0, 2
+attr = ctypes.create_string_buffer(struct.pack('IIIII', array, 4, 24, 1, 0), 128)
+map = ctypes.CDLL(None, use_errno=True).syscall(bpf, create, attr, 128)
+if map < 0:
+    sys.exit(3)
+os.set_inheritable(map, True)
+os.execv(sys.argv[1], [sys.argv[1], '--port', f'kernel:carrick_places={map}', '--addr', '10.77.0.1/24', '--app', 'script:-'])
+";
+
+#[test]
+fn a_host_does_not_use_a_program_of_another_version() {
+    if lacks("python3") {
+        return;
+    }
+    let program = compile_file(&here("asking.mtp")).expect("readable").program.expect("it is right");
+    let host = cached_host(&program, Tracing::Off).expect("it is compiled");
+    let output = Command::new("python3").args(["-c", ANOTHER_VERSION]).arg(&host.path).output();
+    let output = output.expect("python3 runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.code() == Some(MISSING) && said.is_empty() {
+        return skip("this user makes no BPF maps");
+    }
+    assert_eq!(output.status.code(), Some(MISSING), "{output:?}");
+    assert!(said.starts_with("Another version of Carrick has built the program in the kernel: "), "{said}");
 }
 
 #[test]

@@ -51,7 +51,8 @@ impl About {
             (is != wanted).then(|| format!("{what} {is}, and {wanted} is wanted"))
         };
         let params = |about: &About| format!("{:?}", about.params);
-        differs("source", &self.source, &wanted.source)
+        let source = "a program that has changed, or that another version of Carrick has built: source";
+        differs(source, &self.source, &wanted.source)
             .or_else(|| differs("device", &self.device, &wanted.device))
             .or_else(|| differs("the device's number", &self.index.to_string(), &wanted.index.to_string()))
             .or_else(|| differs("address", &self.address, &wanted.address))
@@ -74,7 +75,12 @@ mod tests {
         };
         assert_eq!(one.differs(&one), None);
         let other = About { source: "b".into(), index: 3, ..one.clone() };
-        assert_eq!(one.differs(&other).as_deref(), Some("source a, and b is wanted"));
+        assert_eq!(
+            one.differs(&other).as_deref(),
+            Some(
+                "a program that has changed, or that another version of Carrick has built: source a, and b is wanted"
+            )
+        );
         let other = About { params: vec![2], ..one.clone() };
         assert_eq!(one.differs(&other).as_deref(), Some("parameters [1], and [2] is wanted"));
     }

@@ -10,6 +10,7 @@ const LETTERS: usize = 31;
 /// The map that says it: `struct carrick_places`.
 pub(crate) fn places(e: &mut Emitter<'_>) {
     e.w.open("const struct carrick_places carrick_places CARRICK_SECTION(\".rodata.places\") = {");
+    e.w.line(".layout = CARRICK_LAYOUT,");
     e.w.line(format!(".source_hash = UINT64_C({}),", e.p.source_hash));
     e.w.line(format!(".context_count = {},", e.p.contexts.len()));
     if !e.p.contexts.is_empty() {

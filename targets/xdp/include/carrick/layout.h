@@ -203,8 +203,15 @@ struct carrick_context_place {
 #define CARRICK_PLACE_HELD       8u
 #define CARRICK_PLACE_LIVE       12u
 
+/* A hash of the headers, which the compiler of programs and hosts is given: where it differs, they were built by
+ * different versions of Carrick, and understand this file differently. */
+#ifndef CARRICK_LAYOUT
+#define CARRICK_LAYOUT 0
+#endif
+
 /* The map `.rodata.places`. */
 struct carrick_places {
+    uint64_t layout; /* always the first word: CARRICK_LAYOUT */
     uint64_t source_hash;
     uint32_t context_count, reserved;
     struct carrick_context_place contexts[];

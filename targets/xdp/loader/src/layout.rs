@@ -62,7 +62,7 @@ pub fn address(layer: NetLayer, address: u128) -> Vec<u8> {
 /// Where `struct carrick_places` has what: bytes, and how many.
 pub mod place {
     #![allow(missing_docs)]
-    pub const CONTEXTS: usize = 16;
+    pub const CONTEXTS: usize = 24;
     pub const CONTEXT: usize = 664;
     pub const PART_COUNT: usize = 12;
     pub const PARTS: usize = 24;
