@@ -18,6 +18,7 @@ pub mod other_targets;
 pub mod pattern;
 pub mod places;
 pub mod programs;
+pub mod recorded;
 pub mod running;
 pub mod scripted;
 pub mod seeds;

@@ -12,17 +12,12 @@ use carrick_ir::{Needs, Opcode};
 use carrick_targets::ALL;
 use carrick_tests::build::root;
 use carrick_tests::document::tables;
+use carrick_tests::recorded;
 
 /// Compares the file with what it should be, or writes it.
 fn keep(path: &str, wanted: impl FnOnce(String) -> String) {
     let file = root().join(path);
-    let found = fs::read_to_string(&file).unwrap_or_default();
-    let wanted = wanted(found.clone());
-    if std::env::var_os("CARRICK_RECORD").is_some() {
-        fs::write(&file, wanted).expect("writable");
-    } else {
-        assert!(found == wanted, "{path}: CARRICK_RECORD=1 writes it anew\n{wanted}");
-    }
+    recorded::file(&file, &wanted(fs::read_to_string(&file).unwrap_or_default()));
 }
 
 /// The page with another table, the first one below this heading.

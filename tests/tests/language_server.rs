@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use carrick_tests::build::{carrick, root};
+use carrick_tests::recorded;
 use serde_json::{Value, json};
 
 /// Longer than any answer takes on a busy machine.
@@ -152,15 +153,7 @@ fn recorded_conversations_go_as_they_did() {
     assert!(!all.is_empty(), "there is nothing in tests/lsp/");
     for path in all {
         let went: Vec<String> = play(&path).iter().map(Value::to_string).collect();
-        if std::env::var_os("CARRICK_RECORD").is_some() {
-            std::fs::write(&path, went.join("\n") + "\n").expect("writable");
-        }
-        let record = std::fs::read_to_string(&path).expect("readable");
-        let record: Vec<&str> = record.lines().collect();
-        for (at, (found, wanted)) in went.iter().zip(&record).enumerate() {
-            assert_eq!(found, wanted, "{}:{}", path.display(), at + 1);
-        }
-        assert_eq!(went.len(), record.len(), "{}", path.display());
+        recorded::file(&path, &(went.join("\n") + "\n"));
     }
 }
 

@@ -12,6 +12,7 @@ use carrick_tests::build::{host_with, root};
 use carrick_tests::capture::tshark;
 use carrick_tests::command::{self, done};
 use carrick_tests::net::{DEVICE, End, Net, lacks};
+use carrick_tests::recorded;
 use carrick_tests::scripted::{Scripted, exchange, pair};
 use serde_json::Value;
 
@@ -66,16 +67,7 @@ fn the_readme_shows_the_sizes() {
         };
         let _ = writeln!(table, "| {} | {with} | {octets} | {} |", protocol.name, protocol.paper);
     }
-    let path = root().join("protocols/netblocks/README.md");
-    let readme = std::fs::read_to_string(&path).expect("a README");
-    let (before, rest) = readme.split_once("<!-- sizes -->\n").expect("where the table begins");
-    let (_, after) = rest.split_once("<!-- end of sizes -->\n").expect("where it ends");
-    let wanted = format!("{before}<!-- sizes -->\n{table}<!-- end of sizes -->\n{after}");
-    if std::env::var_os("CARRICK_RECORD").is_some() {
-        std::fs::write(&path, wanted).expect("writable");
-    } else {
-        assert_eq!(readme, wanted, "CARRICK_RECORD=1 writes the table anew");
-    }
+    recorded::part(&root().join("protocols/netblocks/README.md"), "sizes", &table);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use carrick_driver::{Choice, compile_choice};
 use carrick_ir::Program;
 use carrick_targets::ALL;
 use carrick_tests::build::root;
-use carrick_tests::programs;
+use carrick_tests::{programs, recorded};
 use serde_json::Value;
 
 /// Of these the whole explanation is held: each has something that the others have not.
@@ -41,7 +41,6 @@ fn sites<'v>(explained: &'v Value, event: &str, case: &str) -> Vec<&'v str> {
 
 #[test]
 fn an_explanation_is_what_people_see() {
-    let record = std::env::var_os("CARRICK_RECORD").is_some();
     let target = target();
     for name in SHOWN {
         // Named as seen from the root, wherever the test runs.
@@ -49,12 +48,7 @@ fn an_explanation_is_what_people_see() {
         let mut program = Program::clone(&program(&root().join(&file)));
         program.file = file.into();
         let said = Explained::new(&program, &target).pretty();
-        let place = root().join(format!("tests/placement/{name}.txt"));
-        if record {
-            fs::write(&place, &said).expect("writable");
-        }
-        let expected = fs::read_to_string(&place).unwrap_or_default();
-        assert_eq!(said, expected, "{name}: CARRICK_RECORD=1 writes it");
+        recorded::file(&root().join(format!("tests/placement/{name}.txt")), &said);
     }
 }
 

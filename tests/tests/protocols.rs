@@ -10,6 +10,7 @@ use carrick_driver::compile::compile_for;
 use carrick_ir::{EventKind, NetLayer, Program, uses};
 use carrick_targets::ALL;
 use carrick_tests::build::root;
+use carrick_tests::recorded;
 
 /// The folders of protocols, by name.
 fn protocols() -> BTreeMap<String, PathBuf> {
@@ -96,16 +97,6 @@ fn facts(name: &str, folder: &Path) -> Facts {
     Facts { title: title.to_owned(), lines: code, rows }
 }
 
-/// Holds a page to what it should say, or writes it.
-fn holds(path: &Path, wanted: &str) {
-    if std::env::var_os("CARRICK_RECORD").is_some() {
-        fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
-        return fs::write(path, wanted).expect("writable");
-    }
-    let said = fs::read_to_string(path).unwrap_or_default();
-    assert!(said == wanted, "{} is not up to date: CARRICK_RECORD=1 writes it\n{wanted}", path.display());
-}
-
 #[test]
 fn each_protocol_has_a_page() {
     let docs = root().join("docs");
@@ -125,7 +116,7 @@ fn each_protocol_has_a_page() {
             "# {title}\n\n| | as built by default |\n| --- | --- |\n{table}\n\
              {{{{#include ../../protocols/{name}/README.md:2:}}}}\n"
         );
-        holds(&docs.join(format!("protocols/{name}.md")), &page);
+        recorded::file(&docs.join(format!("protocols/{name}.md")), &page);
     }
-    holds(&docs.join("protocols.md"), &index);
+    recorded::file(&docs.join("protocols.md"), &index);
 }

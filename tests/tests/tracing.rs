@@ -11,6 +11,7 @@ use carrick_tests::build::{carrick, root};
 use carrick_tests::command;
 use carrick_tests::document::{blocks, replay, run};
 use carrick_tests::net::skip;
+use carrick_tests::recorded;
 use serde_json::Value;
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
@@ -348,15 +349,11 @@ fn recorded_sessions_go_as_they_went() {
     let files = std::fs::read_dir(root().join("tests/sessions")).expect("readable");
     let mut count = 0;
     for file in files.map(|f| f.expect("a file").path()) {
-        let recorded = std::fs::read_to_string(&file).expect("readable");
-        let (command, rest) = recorded.split_once('\n').expect("the command line");
+        let session_before = std::fs::read_to_string(&file).expect("readable");
+        let (command, rest) = session_before.split_once('\n').expect("the command line");
         let said: Vec<&str> = rest.lines().filter_map(|line| line.strip_prefix("(carrick) ")).collect();
         let went = format!("{command}\n{}", session(folder.path(), command.trim_start_matches("$ "), &said));
-        if std::env::var_os("CARRICK_RECORD").is_some() {
-            std::fs::write(&file, &went).expect("writable");
-        } else {
-            assert_eq!(went, recorded, "{}: CARRICK_RECORD=1 writes it anew", file.display());
-        }
+        recorded::file(&file, &went);
         count += 1;
     }
     assert!(count > 0);

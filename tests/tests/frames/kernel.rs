@@ -5,12 +5,12 @@
 //! `CARRICK_RECORD=1 cargo test -p carrick-tests --test frames` writes the table of `targets/xdp/README.md` anew.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::process::Command;
 
 use carrick_tests::build::root;
 use carrick_tests::in_kernel::{enable_veth_redirect, run_in_kernel};
 use carrick_tests::net::{End, Net, lacks, lacks_ipv6, skip};
+use carrick_tests::recorded;
 use carrick_tests::running::started;
 use carrick_xdp_loader::machine;
 
@@ -181,16 +181,6 @@ fn shown(title: &str, rows: &[Row]) -> String {
 
 #[test]
 fn the_readme_of_the_kernel_shows_its_table() {
-    const BEGIN: &str = "<!-- frames -->\n";
-    const END: &str = "<!-- end of frames -->\n";
-    let path = root().join("targets/xdp/README.md");
-    let text = fs::read_to_string(&path).expect("readable");
-    let (before, rest) = text.split_once(BEGIN).expect("the table has a place");
-    let (found, after) = rest.split_once(END).expect("and an end");
     let wanted = format!("{}\n{}", shown("over IPv4", IPV4_ROWS), shown("over IPv6", IPV6_ROWS));
-    if std::env::var_os("CARRICK_RECORD").is_some() {
-        fs::write(&path, format!("{before}{BEGIN}{wanted}{END}{after}")).expect("writable");
-    } else {
-        assert!(found == wanted, "CARRICK_RECORD=1 writes it anew:\n{wanted}");
-    }
+    recorded::part(&root().join("targets/xdp/README.md"), "frames", &wanted);
 }

@@ -14,10 +14,10 @@ mod table;
 mod warnings;
 
 use std::fmt::Write as _;
-use std::fs;
 
 use carrick_tests::build::root;
 use carrick_tests::net::{Net, lacks, lacks_ipv6};
+use carrick_tests::recorded;
 use packets::{IPV4, IPV6};
 use stack::{Stack, Version};
 use table::{IPV4_ROWS, IPV6_ROWS, Row, Seen};
@@ -86,16 +86,6 @@ fn shown(title: &str, rows: &[Row]) -> String {
 
 #[test]
 fn the_readme_shows_this_table() {
-    const BEGIN: &str = "<!-- frames -->\n";
-    const END: &str = "<!-- end of frames -->\n";
-    let path = root().join("targets/native/README.md");
-    let text = fs::read_to_string(&path).expect("readable");
-    let (before, rest) = text.split_once(BEGIN).expect("the table has a place");
-    let (found, after) = rest.split_once(END).expect("and an end");
     let wanted = format!("{}\n{}", shown("over IPv4", IPV4_ROWS), shown("over IPv6", IPV6_ROWS));
-    if std::env::var_os("CARRICK_RECORD").is_some() {
-        fs::write(&path, format!("{before}{BEGIN}{wanted}{END}{after}")).expect("writable");
-    } else {
-        assert!(found == wanted, "CARRICK_RECORD=1 writes it anew:\n{wanted}");
-    }
+    recorded::part(&root().join("targets/native/README.md"), "frames", &wanted);
 }

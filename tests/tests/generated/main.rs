@@ -15,6 +15,7 @@ use carrick_ir::Program;
 use carrick_tests::build::root;
 use carrick_tests::net::lacks;
 use carrick_tests::programs::protocols;
+use carrick_tests::recorded;
 
 /// `octets`: contexts, chains, data units, options, segmentation, checksums. `scheduling`: scheduling blocks, coalescing.
 /// `shared`: several contexts in a chain, timers, searches. `structures`: arrays, lists, windows, records.
@@ -45,34 +46,12 @@ fn generated(name: &str) -> Vec<(String, String)> {
     files
 }
 
-/// The first line that differs, with its number.
-fn first_difference(expected: &str, found: &str) -> String {
-    let mut lines = (1..).zip(expected.lines().zip(found.lines()));
-    match lines.find(|(_, (a, b))| a != b) {
-        Some((at, (a, b))) => format!("line {at}\n- {a}\n+ {b}"),
-        None => {
-            format!("{} lines were expected, there are {}", expected.lines().count(), found.lines().count())
-        }
-    }
-}
-
 #[test]
 fn the_c_of_four_programs_is_as_recorded() {
-    let record = std::env::var_os("CARRICK_RECORD").is_some();
     let here = root().display().to_string();
     for (file, text) in SHOWN.iter().flat_map(|name| generated(name)) {
         assert!(!text.contains(&here), "{file} names a folder of this machine");
-        let place = root().join("tests/generated").join(format!("{file}.snap"));
-        if record {
-            fs::write(&place, &text).expect("writable");
-        }
-        let expected = fs::read_to_string(&place).unwrap_or_default();
-        assert!(
-            expected == text,
-            "{}: CARRICK_RECORD=1 writes it\n{}",
-            place.display(),
-            first_difference(&expected, &text)
-        );
+        recorded::file(&root().join("tests/generated").join(format!("{file}.snap")), &text);
     }
 }
 
