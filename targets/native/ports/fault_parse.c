@@ -6,15 +6,20 @@
 
 #include "carrick/port.h"
 
-/* "2%" or "0.02". */
-static bool parse_probability(const char *text, double *out) {
+/* "2%" or "0.02". `error`: a number from 1 on needs a `%`, since others write 1 for one percent. */
+static bool parse_probability(const char *text, double *out, struct carrick_port_error *error) {
     char *end;
     *out = strtod(text, &end);
-    if (end != text && *end == '%') {
+    bool percent = end != text && *end == '%';
+    if (end == text || end[percent] != 0)
+        return false;
+    if (!percent && *out == 1)
+        snprintf(error->text, sizeof error->text, "`%.40s` is not clear as a share: write 1%% or 100%%.", text);
+    else if (!percent && *out > 1 && *out <= 100)
+        snprintf(error->text, sizeof error->text, "`%.40s` is not clear as a share: write %g%%.", text, *out);
+    if (percent)
         *out /= 100;
-        end++;
-    }
-    return end != text && *end == 0 && *out >= 0 && *out <= 1;
+    return *out >= 0 && *out <= 1 && !*error->text;
 }
 
 /* "10ms": a number and ns, us, ms or s; at most 100 s. */
@@ -41,17 +46,18 @@ static bool parse_number(const char *text, uint64_t *out) {
     return *text >= '0' && *text <= '9' && *end == 0;
 }
 
-static bool parse_one(const char *name, const char *value, struct carrick_fault_config *config) {
+static bool parse_one(const char *name, const char *value, struct carrick_fault_config *config,
+                      struct carrick_port_error *error) {
     if (strcmp(name, "loss") == 0)
-        return parse_probability(value, &config->loss);
+        return parse_probability(value, &config->loss, error);
     if (strcmp(name, "reorder") == 0)
-        return parse_probability(value, &config->reorder);
+        return parse_probability(value, &config->reorder, error);
     if (strcmp(name, "dup") == 0 || strcmp(name, "duplicate") == 0)
-        return parse_probability(value, &config->duplicate);
+        return parse_probability(value, &config->duplicate, error);
     if (strcmp(name, "corrupt") == 0)
-        return parse_probability(value, &config->corrupt);
+        return parse_probability(value, &config->corrupt, error);
     if (strcmp(name, "mark") == 0)
-        return parse_probability(value, &config->mark);
+        return parse_probability(value, &config->mark, error);
     if (strcmp(name, "delay") == 0)
         return parse_duration(value, &config->delay_ns);
     if (strcmp(name, "jitter") == 0)
@@ -62,6 +68,7 @@ static bool parse_one(const char *name, const char *value, struct carrick_fault_
 bool carrick_fault_parse(const char *text, struct carrick_fault_config *config, struct carrick_port_error *error) {
     char copy[256], *rest = NULL;
     *config = (struct carrick_fault_config){0};
+    *error->text = 0;
     if (strlen(text) >= sizeof copy) {
         snprintf(error->text, sizeof error->text, "The list of faults is too long: take at most %zu letters.",
                  sizeof copy - 1);
@@ -72,13 +79,14 @@ bool carrick_fault_parse(const char *text, struct carrick_fault_config *config, 
         char *equals = strchr(part, '=');
         if (equals)
             *equals = 0;
-        if (!equals || !parse_one(part, equals + 1, config)) {
+        if (equals && parse_one(part, equals + 1, config, error))
+            continue;
+        if (!*error->text)
             snprintf(error->text, sizeof error->text,
                      "The fault `%.60s` is none: write loss=1%%, reorder=2%%, dup=1%%, corrupt=0.1%%, mark=5%%, "
                      "delay=10ms, jitter=1ms or seed=7.",
                      part);
-            return false;
-        }
+        return false;
     }
     return true;
 }

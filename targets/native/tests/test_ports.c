@@ -168,6 +168,14 @@ static void nonsense_is_no_fault(void) {
     struct carrick_fault_config config;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         CHECK(!carrick_fault_parse(bad[i], &config, &error) && strstr(error.text, "write loss=1%"));
+    static const char *const unclear[][2] = {
+        {"loss=1", "`1` is not clear as a share: write 1% or 100%."},
+        {"seed=3,dup=1.0", "`1.0` is not clear as a share: write 1% or 100%."},
+        {"corrupt=2.5", "`2.5` is not clear as a share: write 2.5%."},
+    };
+    for (size_t i = 0; i < sizeof unclear / sizeof unclear[0]; i++)
+        CHECK(!carrick_fault_parse(unclear[i][0], &config, &error) && strcmp(error.text, unclear[i][1]) == 0);
+    CHECK(carrick_fault_parse("loss=0,dup=0.5,mark=100%", &config, &error));
     CHECK(carrick_fault_parse("delay=1.5ms,jitter=2us,corrupt=0.1%", &config, &error));
     CHECK(config.delay_ns == 1500000 && config.jitter_ns == 2000 && config.corrupt > 0.00099 &&
           config.corrupt < 0.00101);
