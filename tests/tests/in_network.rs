@@ -459,7 +459,8 @@ fn a_snooping_agent_repairs_losses_before_the_sender_sees_them() {
     assert!(resent >= 20 && hidden <= 2, "{resent} retransmissions, {hidden} with the agent");
     assert!(slow > 2 * fast, "{slow} ns, {fast} ns with the agent");
     let ([slow, resent], [fast, some]) = (runs(&[]), runs(&[&agent]));
-    assert!(some < resent && 3 * slow > 5 * fast, "{some} of {resent}, {fast} of {slow} ns");
+    assert!(resent >= 15 && some <= 2, "{resent} retransmissions with SACK, {some} with the agent");
+    assert!(slow > 2 * fast, "{slow} ns with SACK, {fast} ns with the agent");
 }
 
 #[test]
