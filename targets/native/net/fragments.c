@@ -15,6 +15,9 @@
 #define DATAGRAM_UNITS  ((DATAGRAM_MOST + FRAGMENT_UNIT) / FRAGMENT_UNIT)
 #define HEADERS_MOST    256u /* bytes before the first fragment's data; 60 over IPv4 */
 #define IP6_MORE        1u
+/* where fields are: in the header of IPv6, and in that of a fragment */
+#define IP6_PAYLOAD_LENGTH 4u
+#define FRAGMENT_OFFSET    2u
 #define WAITS_NS        UINT64_C(30000000000) /* RFC 1122 §3.3.2 leaves it open; Linux has as much */
 #define WAITS6_NS       UINT64_C(60000000000) /* RFC 8200 §4.5 */
 #define ECN_NONE        1u                    /* bits of `ecn`, by codepoint */
@@ -204,19 +207,49 @@ static bool fragment_take(struct carrick_net *net, uint64_t now, const struct fr
     return true;
 }
 
-/* Whether the lengths of a fragment can be. */
-static bool fragment_is_valid(const struct fragment *fragment, bool six) {
-    uint32_t before = fragment->headers - (six ? CARRICK_IP6_HEADER : 0);
-    return fragment->len > 0 && (fragment->last || fragment->len % FRAGMENT_UNIT == 0) &&
-           before + fragment->begin + fragment->len <= DATAGRAM_MOST && fragment->headers <= HEADERS_MOST;
+/* Whether all extension headers of a packet of IPv6 end in its first fragment (RFC 7112). */
+static bool headers_are_whole(const struct fragment *fragment) {
+    uint8_t kind = fragment->next;
+    uint32_t at = 0;
+    while (carrick_ip6_extends(kind, fragment->headers)) {
+        if (fragment->len - at < CARRICK_IP6_UNIT)
+            return false;
+        uint32_t size = carrick_ip6_extension_len(kind, fragment->data + at);
+        if (fragment->len - at <= size)
+            return false;
+        kind = fragment->data[at];
+        at += size;
+    }
+    return true;
 }
 
+enum fragment_fault { FRAGMENT_RIGHT, FRAGMENT_WRONG, FRAGMENT_NO_UNITS, FRAGMENT_TOO_LONG, FRAGMENT_HEADERS_CUT };
+
+static enum fragment_fault fragment_fault(const struct fragment *fragment, bool six) {
+    uint32_t before = fragment->headers - (six ? CARRICK_IP6_HEADER : 0);
+    if (fragment->len == 0 || fragment->headers > HEADERS_MOST)
+        return FRAGMENT_WRONG;
+    if (!fragment->last && fragment->len % FRAGMENT_UNIT != 0)
+        return FRAGMENT_NO_UNITS;
+    if (before + fragment->begin + fragment->len > DATAGRAM_MOST)
+        return FRAGMENT_TOO_LONG;
+    return six && fragment->begin == 0 && !headers_are_whole(fragment) ? FRAGMENT_HEADERS_CUT : FRAGMENT_RIGHT;
+}
+
+/* Over IPv6 the sender of a fragment that is dropped for itself is told (RFC 8200 §4.5). */
 static bool take_valid(struct carrick_net *net, uint64_t now, const struct fragment *fragment,
                        struct net_received *received) {
-    if (fragment_is_valid(fragment, net->config.six))
+    enum fragment_fault fault = fragment_fault(fragment, net->config.six);
+    if (fault == FRAGMENT_RIGHT)
         return fragment_take(net, now, fragment, received);
     net->counters[CARRICK_NET_FRAGMENTS]++;
     net->counters[CARRICK_NET_REASSEMBLY_FAILED]++;
+    if (net->config.six && fault == FRAGMENT_NO_UNITS)
+        net_refuse_fragment6(net, now, received, NET_BAD_FIELD, IP6_PAYLOAD_LENGTH);
+    else if (net->config.six && fault == FRAGMENT_TOO_LONG)
+        net_refuse_fragment6(net, now, received, NET_BAD_FIELD, fragment->headers + FRAGMENT_OFFSET);
+    else if (fault == FRAGMENT_HEADERS_CUT)
+        net_refuse_fragment6(net, now, received, NET_BAD_CHAIN, 0);
     return false;
 }
 

@@ -19,7 +19,6 @@
 #define ICMP6_NO_PORT        4u
 #define ICMP6_EXCEEDED       3u
 #define ICMP6_PARAMETER      4u
-#define ICMP6_FIELD          0u
 #define ICMP6_NEXT_HEADER    1u
 #define ICMP6_OPTION         2u
 #define ICMP6_FIRST_QUESTION 128u /* smaller types are errors */
@@ -135,7 +134,7 @@ static bool find_error6(const struct carrick_net *net, const uint8_t *packet, ui
         if (carrick_ip6_has_options(kind) && refused_option(packet, at + 2, at + size, error))
             return true;
         if (kind == CARRICK_IP6_ROUTING && packet[at + 3] != 0) {
-            *error = (struct error6){ICMP6_PARAMETER, ICMP6_FIELD, at + 2, false};
+            *error = (struct error6){ICMP6_PARAMETER, NET_BAD_FIELD, at + 2, false};
             return true;
         }
         next_at = at;
@@ -168,6 +167,30 @@ void net_refuse6(struct carrick_net *net, uint64_t now, const struct net_receive
         carrick_address_is_unspecified(carrick_ip6_load(packet + 8)) || is_error6(packet, total))
         return;
     send_error6(net, now, received, &error);
+}
+
+/* Of a fragment that is not the first nobody knows whether it is of an error. */
+static bool may_be_error6(const uint8_t *packet, uint32_t total) {
+    uint32_t at = CARRICK_IP6_HEADER, next_at = 6;
+    while (carrick_ip6_extends(packet[next_at], at) && packet[next_at] != CARRICK_IP6_FRAGMENT) {
+        if (total - at < CARRICK_IP6_UNIT || total - at < carrick_ip6_extension_len(packet[next_at], packet + at))
+            return false;
+        uint32_t size = carrick_ip6_extension_len(packet[next_at], packet + at);
+        next_at = at;
+        at += size;
+    }
+    bool later = total - at >= CARRICK_IP6_UNIT && carrick_load16(packet + at + 2) >= CARRICK_IP6_UNIT;
+    return later ? packet[at] == CARRICK_ICMP6 : is_error6(packet, total);
+}
+
+void net_refuse_fragment6(struct carrick_net *net, uint64_t now, const struct net_received *received, uint8_t code,
+                          uint32_t pointer) {
+    const struct error6 error = {ICMP6_PARAMETER, code, pointer, false};
+    uint32_t total = carrick_ip6_total(received->packet);
+    if (net->config.protocol != 0 && !net_is_tentative(net) && !received->to_group &&
+        !carrick_address_is_unspecified(carrick_ip6_load(received->packet + 8)) &&
+        !may_be_error6(received->packet, total))
+        send_error6(net, now, received, &error);
 }
 
 void net_refuse_late(struct carrick_net *net, uint64_t now, const struct net_received *first) {

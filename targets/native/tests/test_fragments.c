@@ -4,6 +4,7 @@
 #include "carrick/ipv6.h"
 #include "carrick/net.h"
 #include "carrick/rand.h"
+#include "carrick/quoted6.h"
 #include "tests/check.h"
 
 #define US        0x0a000001u
@@ -172,6 +173,36 @@ static bool is_told(struct carrick_net *net, uint64_t now, bool six) {
            memcmp(message + 8, sent + HEADROOM, len) == 0 && carrick_net_owed(net, now, &frame, 1) == 0;
 }
 
+/* A parameter problem with this code and pointer is owed, and nothing else. */
+static bool is_reported(struct carrick_net *net, uint8_t code, uint32_t pointer) {
+    static uint8_t octets[1514];
+    struct carrick_frame frame = {octets, sizeof octets};
+    const uint8_t *message = octets + HEADROOM + 40;
+    return carrick_net_owed(net, 0, &frame, 1) == 1 && memcmp(octets, peer_mac, 6) == 0 && message[0] == 4 &&
+           message[1] == code && carrick_load32(message + 4) == pointer && carrick_net_owed(net, 0, &frame, 1) == 0;
+}
+
+/* Over IPv6 (RFC 8200 §4.5); never of an error. */
+static void wrong_fragments_are_reported(void) {
+    struct carrick_net net;
+    uint8_t octets[HEADROOM + 56 + 64];
+    uint32_t len;
+    const uint8_t *packet;
+    open_net(&net, true);
+    CHECK(!give(&net, 0, (struct piece){16, 15, 1, true, 0}, &len) && is_reported(&net, 0, 4));
+    CHECK(!give(&net, 0, (struct piece){65528, 16, 1, false, 0}, &len) && is_reported(&net, 0, 50));
+    struct carrick_frame frame = {octets, build(&net, &(struct piece){0, 16, 1, true, 0}, octets)};
+    octets[HEADROOM + 48] = CARRICK_IP6_DESTINATION;
+    octets[HEADROOM + 57] = 2; /* 24 bytes of options */
+    CHECK(carrick_net_receive(&net, 0, &frame, 1, &packet, &len) == 0 && is_reported(&net, 3, 0));
+    octets[HEADROOM + 57] = 0;
+    CHECK(carrick_net_receive(&net, 0, &frame, 1, &packet, &len) == 0 && carrick_net_owed(&net, 0, &frame, 1) == 0);
+    frame.len = build(&net, &(struct piece){16, 15, 1, true, 0}, octets);
+    octets[HEADROOM + 48] = CARRICK_ICMP6;
+    CHECK(carrick_net_receive(&net, 0, &frame, 1, &packet, &len) == 0 && carrick_net_owed(&net, 0, &frame, 1) == 0);
+    carrick_net_close(&net);
+}
+
 static void waiting_is_bounded(bool six) {
     struct carrick_net net;
     uint32_t len;
@@ -226,6 +257,7 @@ int main(void) {
         waiting_is_bounded(six);
         what_is_lent_is_not_written(six);
     }
+    wrong_fragments_are_reported();
     puts("fragments: ok");
     return 0;
 }

@@ -50,7 +50,7 @@ impl Fate {
             _ if is(&"packet to a") || is(&"frame for another") => "ip_address",
             _ if by_kernel => "",
             "net_link_group" | "net_bad_source" => "ip_address",
-            _ if is(&"fragments") || is(&"one fragment") => "ip_fragment",
+            _ if is(&"fragment") || is(&"one fragment") => "ip_fragment",
             counter => counter,
         };
         let seen = match counter {

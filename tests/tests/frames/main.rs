@@ -38,13 +38,13 @@ fn check(stack: Option<Stack>, rows: &[Row], differs: Differs) {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let Some(counted) = stack.end() else { return };
-    let own: Vec<&Row> =
-        rows.iter().filter(|row| !row.counter.is_empty() && differs(row).is_none()).collect();
-    for row in &own {
-        let wanted = own.iter().filter(|other| other.counter == row.counter).count();
-        let line = counted.iter().find(|line| line.split_whitespace().next() == Some(row.counter));
+    let own: Vec<&str> =
+        rows.iter().filter(|row| differs(row).is_none()).flat_map(|row| row.counter.split(' ')).collect();
+    for counter in own.iter().filter(|counter| !counter.is_empty()) {
+        let wanted = own.iter().filter(|other| *other == counter).count();
+        let line = counted.iter().find(|line| line.split_whitespace().next() == Some(counter));
         let count = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-        assert_eq!(count, Some(wanted), "{} of {counted:?}", row.counter);
+        assert_eq!(count, Some(wanted), "{counter} of {counted:?}");
     }
 }
 
@@ -76,7 +76,8 @@ fn af_xdp_takes_what_the_table_says() {
 fn shown(title: &str, rows: &[Row]) -> String {
     let mut text = format!("| {title} | the stack | counter | Linux |\n| --- | --- | --- | --- |\n");
     for Row { what, seen, linux, af_xdp, counter, .. } in rows {
-        let counter = if counter.is_empty() { String::new() } else { format!("`{counter}`") };
+        let counter =
+            if counter.is_empty() { String::new() } else { format!("`{}`", counter.replace(' ', "`, `")) };
         let linux = linux.map(|seen| seen.words()).unwrap_or_else(|| "the same".to_owned());
         let but = af_xdp.map(|seen| format!("; AF_XDP: {}", seen.words())).unwrap_or_default();
         let _ = writeln!(text, "| {what} | {}{but} | {counter} | {linux} |", seen.words());

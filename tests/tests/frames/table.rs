@@ -45,7 +45,7 @@ pub struct Row {
     pub linux: Option<Seen>,
     /// what the AF_XDP port does, if it is something else
     pub af_xdp: Option<Seen>,
-    /// what the stack counts, once; empty: nothing
+    /// what the stack counts, once each; empty: nothing
     pub counter: &'static str,
 }
 
@@ -126,6 +126,15 @@ fn cut6(mac: [u8; 6], port: u16, cuts: &[(usize, usize)]) -> Vec<Vec<u8>> {
         ether(mac, &[], IPV6, &Ip6 { extensions: vec![(44, header)], ..ip.clone() }.packet(&data[begin..end]))
     };
     cuts.iter().map(piece).collect()
+}
+
+/// A fragment with this field (offset, and whether more follow) and next header, and so many bytes.
+fn fragment6(mac: [u8; 6], port: u16, field: u16, next: u8, len: usize) -> Vec<Vec<u8>> {
+    let [high, low] = field.to_be_bytes();
+    let header = [&[0, high, low, 0, 0][..], &port.to_be_bytes()].concat();
+    let ip = Ip6 { extensions: vec![(44, header)], protocol: next, ..Ip6::default() };
+    // Behind the fragment header, as an extension header: one of 32 bytes.
+    vec![ether(mac, &[], IPV6, &ip.packet(&[&[6, 3][..], &vec![0; len - 2]].concat()))]
 }
 
 fn ping(mac: [u8; 6], to: Ipv4Addr, number: u16) -> Vec<Vec<u8>> {
@@ -289,6 +298,12 @@ pub const IPV6_ROWS: &[Row] = &[
     row("fragments that overlap", Dropped, |mac, n| cut6(mac, n, &[(0, 24), (16, 32), (24, 40)]))
         .counted("net_reassembly_failed"),
     row("one fragment of several", Dropped, |mac, n| cut6(mac, n, &[(0, 24)])),
+    row("fragment of 20 bytes, not the last one", Parameter(0), |mac, n| cut6(mac, n, &[(0, 20)]))
+        .counted("net_reassembly_failed net_icmp_errors"),
+    row("fragment that ends beyond 65,535 bytes", Parameter(0), |mac, n| fragment6(mac, n, 65_528, 6, 16))
+        .counted("net_reassembly_failed net_icmp_errors"),
+    row("fragment in which the headers do not end", Parameter(3), |mac, n| fragment6(mac, n, 1, 60, 8))
+        .counted("net_reassembly_failed net_icmp_errors"),
     row("a fragment header of a whole packet", Taken, |mac, n| cut6(mac, n, &[(0, 40)])),
     row("hop limit 0", Taken, |mac, n| one6(mac, &Ip6 { hops: 0, ..Ip6::default() }, n)),
     row("an unknown option to be skipped", Taken, |mac, n| option6(mac, 0x1e, n)),
