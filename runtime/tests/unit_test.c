@@ -109,8 +109,9 @@ static void resize(struct carrick_rx *unit, struct carrick_pool *pool, uint64_t 
     uint64_t wanted = check_below(rng, 2 * MOST), left = pool->left, before = unit->room;
     uint64_t room = carrick_pow2(carrick_max64(CAPACITY, carrick_min64(wanted, pool->most)));
     carrick_rx_resize(unit, pool, slot, wanted);
-    bool fits = room >= held(unit, pool, slot) && room <= before + left;
+    bool fits = room >= unit->ready && room <= before + left;
     CHECK(unit->room == (fits ? room : before) && pool->left + unit->room == left + before);
+    CHECK(held(unit, pool, slot) <= unit->room);
 }
 
 /* Segments in any order, empty, overlapping, beyond the room; the first byte that came stays. */
@@ -130,6 +131,8 @@ static void rx(uint64_t seed, bool grows) {
         if (check_below(&rng, 16) == 0) {
             bool first = check_below(&rng, 2);
             resize(first ? &unit : &other, &pool, first ? 0 : 2, &rng);
+            for (uint64_t at = base + unit.room; at < STREAM; at++)
+                have[at] = false; /* what had come behind a gap */
             /* Its neighbour's bytes are in blocks beside its own. */
             uint8_t noise[CAPACITY] = {0};
             uint64_t len = check_below(&rng, CAPACITY);

@@ -210,13 +210,13 @@ impl Instances {
         rx.exists = false;
     }
 
-    /// Gives an RX unit room for `size` bytes, unless it holds more than that or the pool has less.
+    /// Gives an RX unit room for `size` bytes, unless it holds more than that in order or the pool has less.
     pub(crate) fn resize_rx(&mut self, slot: u32, size: u64) {
         let least = self.rx_capacity as u64;
         let size = size.clamp(least, self.rx_most as u64).next_power_of_two();
         let rx = &mut self.slots[slot as usize].rx;
         let left = self.rx_pool + rx.room() - least;
-        if size >= rx.held() && size - least <= left {
+        if size >= rx.in_order() && size - least <= left {
             self.rx_pool = left - (size - least);
             rx.resize(size as usize);
         }

@@ -139,9 +139,24 @@ impl RxUnit {
         end - self.base
     }
 
-    /// Gives it room for `capacity` bytes, a power of two that is not below what it holds.
+    /// How many bytes it holds that can be delivered.
+    pub(crate) fn in_order(&self) -> u64 {
+        self.ready - self.base
+    }
+
+    /// Drops what lies at or beyond an offset, behind a gap.
+    fn cut(&mut self, end: u64) {
+        let kept = self.runs[..2 * self.count].chunks_exact(2).take_while(|run| run[0] < end).count();
+        self.count = kept;
+        if let Some(last) = self.runs[..2 * kept].last_mut() {
+            *last = (*last).min(end);
+        }
+    }
+
+    /// Gives it room for `capacity` bytes, a power of two that is not below what it holds in order.
     pub(crate) fn resize(&mut self, capacity: usize) {
         if capacity as u64 != self.capacity {
+            self.cut(self.base + capacity as u64);
             self.ring.resize(capacity, self.base, self.held() as usize);
             self.capacity = capacity as u64;
         }
@@ -272,6 +287,23 @@ mod tests {
         assert_eq!(rx.add(5, &text(5, 20)), Added::Cut);
         assert_eq!(rx.add(0, &text(0, 5)), Added::All);
         assert_eq!(rx.flush(100, None), 10);
+    }
+
+    #[test]
+    fn a_smaller_unit_drops_what_is_behind_a_gap() {
+        let mut unit = RxUnit::default();
+        unit.start(u64::MAX, ROOM, RX_RUNS);
+        for (at, len) in [(0, 10), (20, 4), (30, 10), (50, 4)] {
+            assert_eq!(unit.add(at, &text(at, len)), Added::All);
+        }
+        unit.resize(32);
+        assert_eq!((unit.in_order(), unit.held(), unit.count), (10, 32, 2));
+        unit.resize(ROOM);
+        assert_eq!(unit.add(10, &text(10, 10)), Added::All);
+        assert_eq!(unit.add(24, &text(24, 6)), Added::All);
+        let mut out = Vec::new();
+        assert_eq!(unit.flush(100, Some(&mut out)), 32);
+        assert_eq!(out, text(0, 32));
     }
 
     /// A unit as a map from each byte's number to its value.

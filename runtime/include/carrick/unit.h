@@ -158,12 +158,26 @@ static inline uint64_t carrick_rx_flush(struct carrick_rx *rx, struct carrick_po
     return len;
 }
 
-/* Resizes its buffer to `size` bytes, unless it holds more than that or the pool has less. */
+/* Drops what is behind a gap and lies beyond `room` bytes from base. */
+static inline void carrick_rx_cut(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot, uint64_t room) {
+    struct carrick_rx_run *runs = carrick_pool_runs(pool, slot);
+    uint64_t end = rx->base + carrick_rx_held(rx, runs);
+    while (rx->count && runs[rx->count - 1u].lo >= room)
+        rx->count--;
+    if (rx->count && runs[rx->count - 1u].hi > room)
+        runs[rx->count - 1u].hi = (uint32_t)room;
+    uint64_t held = carrick_rx_held(rx, runs), partly = held ? pool->mask : 0; /* the block where it ends stays */
+    carrick_pool_pass(pool, slot, rx->base + held + partly, end, true);
+}
+
+/* Resizes its buffer to `size` bytes, unless it holds more than that in order or the pool has less. */
 static inline void carrick_rx_resize(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot, uint64_t size) {
     uint64_t room = carrick_rx_fitting(size, pool->least, pool->most);
     uint64_t left = pool->left + (rx->room - pool->least), grown = room - pool->least;
-    if (room < carrick_rx_held(rx, carrick_pool_runs(pool, slot)) || grown > left)
+    if (room < rx->ready || grown > left)
         return;
+    if (room < carrick_rx_held(rx, carrick_pool_runs(pool, slot)))
+        carrick_rx_cut(rx, pool, slot, room);
     pool->left = left - grown;
     rx->room = room;
 }

@@ -60,11 +60,28 @@ CARRICK_GLOBAL_FN int CARRICK_CONTEXT(rx_pass)(uint32_t slot, uint64_t from, uin
     return 0;
 }
 
+/* Drops what is behind a gap and lies beyond `room` bytes from base. */
+CARRICK_GLOBAL_FN int CARRICK_CONTEXT(rx_cut)(CARRICK_INSTANCE *c, uint32_t room) {
+    if (!c)
+        return 0;
+    struct carrick_rx *rx = &c->rx__;
+    uint64_t end = rx->base + carrick_rx_held(rx, rx->runs), count = 0;
+    for (uint32_t i = 0; i < CARRICK_RX_RUNS; i++) {
+        uint64_t there = carrick_below(i, rx->count) & carrick_below(rx->runs[i].lo, room);
+        rx->runs[i].hi = (uint32_t)carrick_choose64(there, carrick_least(rx->runs[i].hi, room), rx->runs[i].hi);
+        count += there;
+    }
+    rx->count = (uint16_t)count;
+    uint64_t held = carrick_rx_held(rx, rx->runs);
+    uint64_t partly = held ? CARRICK_BLOCK - 1 : 0; /* the block where it ends stays */
+    return CARRICK_CONTEXT(rx_pass)(c->slot__, rx->base + held + partly, end, 1);
+}
+
 /* Other processors grow their units at the same time: what is too much is given back at once. */
 CARRICK_INLINE void CARRICK_CONTEXT(rx_grow)(struct carrick_rx *rx, uint64_t room, uint64_t pool) {
     uint32_t only = 0;
     uint64_t *grown = bpf_map_lookup_elem(&CARRICK_GROWN, &only);
-    if (!grown || room < carrick_rx_held(rx, rx->runs))
+    if (!grown)
         return;
     uint64_t more = room - rx->room; /* modulo 2^64 */
     if (__sync_fetch_and_add(grown, more) + more > pool && room > rx->room)
@@ -84,12 +101,18 @@ CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_octets_to_fill)(CARRICK_MEMORY *m, ui
 }
 #endif
 
-/* Gives a unit room for `size` bytes, unless it holds more than that or the pool has less. */
+/* Gives a unit room for `size` bytes, unless it holds more than that in order or the pool has less. */
 CARRICK_INLINE void CARRICK_CONTEXT(rx_room)(CARRICK_INSTANCE *c, CARRICK_UNUSED uint64_t size,
                                              CARRICK_UNUSED uint64_t pool) {
     (void)c;
 #ifdef CARRICK_BLOCK
-    CARRICK_CONTEXT(rx_grow)(&c->rx__, carrick_rx_fitting(size, CARRICK_RING, CARRICK_MOST), pool);
+    struct carrick_rx *rx = &c->rx__;
+    uint64_t room = carrick_rx_fitting(size, CARRICK_RING, CARRICK_MOST);
+    if (room < rx->ready)
+        return;
+    if (room < carrick_rx_held(rx, rx->runs))
+        (void)CARRICK_CONTEXT(rx_cut)(c, (uint32_t)room);
+    CARRICK_CONTEXT(rx_grow)(rx, room, pool);
 #endif
 }
 
