@@ -34,7 +34,8 @@ class Setting:
 
     def ours(self, end, app, *options, connections=FEW + SPARE):
         buffers = [f"snd_buf={SMALL}", f"rcv_buf={SMALL}", f"rcv_max={SMALL}"] if connections > MANY else []
-        sets = [word for value in (f"max_conns={connections}", *buffers) for word in ("--set", value)]
+        slots = connections + connections // 4  # one client has no more than its share of them
+        sets = [word for value in (f"max_conns={slots}", *buffers) for word in ("--set", value)]
         return [self.carrick(), "run", self.program(), "--target", "xdp", *sets, "--port", DEVICE,
                 "--addr", f"{(OURS, PEER)[end]}/24", "--app", app, *options]
 

@@ -18,8 +18,8 @@ class UserSpace(Setting):
         self.host, self.port = host, port
 
     def ours(self, end, app, *options, connections=FEW + SPARE):
-        address = (OURS, PEER)[end]
-        return [self.host, "--port", f"{self.port}:{DEVICE}", "--addr", f"{address}/24", "--set", f"max_conns={connections}",
+        address, slots = (OURS, PEER)[end], connections + connections // 4  # one client has no more than its share of them
+        return [self.host, "--port", f"{self.port}:{DEVICE}", "--addr", f"{address}/24", "--set", f"max_conns={slots}",
                 "--app", app, *options]
 
     def joined(self, offloads):

@@ -15,7 +15,7 @@ DEVICE, OURS, PEER, FAR, PORT = "wire0", "10.79.0.1", "10.79.0.2", "10.79.1.2", 
 # Connections that there may be; each has two requests with bytes at most.
 CONNECTIONS = 64
 # Short enough that what is silent is given up within a round, and long enough that no loss looks like silence.
-SETTINGS = ["msl=100ms", "rto_max=1s", "data_retries=6", "fin_wait_2_time=5s", "keepalive_time=3s",
+SETTINGS = ["peer_share=0", "msl=100ms", "rto_max=1s", "data_retries=6", "fin_wait_2_time=5s", "keepalive_time=3s",
             "keepalive_interval=1s", "keepalive_probes=4"]
 PATIENCE = 300  # s, on a busy machine
 SETTLED = 40  # s that what was lost, or fell silent, may take to be given up

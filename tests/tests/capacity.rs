@@ -24,7 +24,7 @@ fn all_connections_of_the_program_are_served_and_the_next_refused() {
     net.ip(End::Peer, "link set wire0 txqueuelen 10000").expect("a longer queue");
     let mut command = net.command(End::Ours, &host(PROGRAM).to_string_lossy());
     command.args(["--port", &net.port(), "--addr", &format!("{}/24", Net::OURS), "--app", "echo"]);
-    command.args(["--set", &format!("max_conns={}", 2 * EACH)]);
+    command.args(["--set", &format!("max_conns={}", 2 * EACH), "--set", "peer_share=0"]);
     let (server, said) = saying(&mut command, "listening");
     let client = root().join("bench/connections.py");
     let mut command = net.command(End::Peer, &client.to_string_lossy());

@@ -222,7 +222,7 @@ fn losses_are_repaired_whatever_the_mtu_is() {
 fn a_hundred_thousand_connections_stay_open() {
     const COUNT: u64 = 100_000;
     let settings = |program: &Program, conns: u64| {
-        let small = ["snd_buf=4096", "rcv_buf=4096", "rcv_max=4096"].map(str::to_owned);
+        let small = ["snd_buf=4096", "rcv_buf=4096", "rcv_max=4096", "peer_share=0"].map(str::to_owned);
         let all = [&[format!("max_conns={conns}")][..], &small].concat();
         params::values(program, &all).expect("parameters of the program")
     };

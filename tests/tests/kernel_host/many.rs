@@ -12,7 +12,8 @@ use super::{MISSING, here};
 const CONNECTIONS: u32 = 1000;
 const ROUNDS: u32 = 3;
 /// So that they do not take much memory.
-const SMALL: [&str; 6] = ["--set", "max_conns=1024", "--set", "snd_buf=16KiB", "--set", "rcv_buf=16KiB"];
+const SMALL: [&str; 8] =
+    ["--set", "max_conns=1024", "--set", "peer_share=0", "--set", "snd_buf=16KiB", "--set", "rcv_buf=16KiB"];
 
 #[test]
 fn a_thousand_connections_wait_and_each_is_answered() {

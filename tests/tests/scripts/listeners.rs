@@ -7,13 +7,13 @@ use carrick_ir::{NetLayer, STATUS_NAMES};
 use crate::network::{call, core, program};
 use carrick_tests::tcp_segment::{CORE, Opt, PEER, Segment};
 
-const NOW: u64 = 1_000_000_000;
-const PORT: u16 = 80;
+pub const NOW: u64 = 1_000_000_000;
+pub const PORT: u16 = 80;
 /// The peer's initial number.
-const PEER_ISN: u32 = 7;
+pub const PEER_ISN: u32 = 7;
 
 /// What the core sends, with the peer's port.
-fn sent(core: &mut Core, now: u64) -> Vec<(Segment, u16)> {
+pub fn sent(core: &mut Core, now: u64) -> Vec<(Segment, u16)> {
     let (mut packet, mut all) = (Vec::new(), Vec::new());
     while core.tx(&mut packet, now) {
         all.push(Segment::of_packet(&packet).expect("a segment"));
@@ -29,13 +29,13 @@ fn answer(core: &mut Core, port: u16, text: &str, isn: u32) -> Option<Segment> {
     sent(core, NOW).into_iter().next().map(|(segment, _)| segment)
 }
 
-fn completed(core: &mut Core) -> (&'static str, u64) {
+pub fn completed(core: &mut Core) -> (&'static str, u64) {
     let done = core.next_completion().expect("a request is complete");
     (STATUS_NAMES[usize::from(done.status)], done.value)
 }
 
 /// Listens at an address, and returns the listener's handle.
-fn listen(core: &mut Core, address: u32, backlog: u64) -> u64 {
+pub fn listen(core: &mut Core, address: u32, backlog: u64) -> u64 {
     call(core, "listen", 0, &[u64::from(address), u64::from(PORT), backlog], Data::None, NOW);
     completed(core).1
 }
@@ -47,7 +47,7 @@ fn open(core: &mut Core, port: u16) -> Segment {
     offer
 }
 
-fn accept(core: &mut Core, listener: u64) -> u64 {
+pub fn accept(core: &mut Core, listener: u64) -> u64 {
     call(core, "accept", listener, &[], Data::None, NOW);
     let (status, handle) = completed(core);
     assert_eq!(status, "OK");

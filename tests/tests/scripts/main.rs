@@ -24,6 +24,7 @@ mod listeners;
 mod network;
 mod run;
 mod script;
+mod shares;
 
 use std::path::PathBuf;
 
