@@ -26,13 +26,18 @@ struct echo {
 
 static void echo_receive(struct echo_connection *c);
 
+static uint32_t echo_place(const struct echo_connection *c) {
+    return (uint32_t)(c - c->echo->connections);
+}
+
 static void echo_close(struct echo_connection *c, bool in_order) {
-    carrick_server_close(&c->echo->server, (uint32_t)(c - c->echo->connections), in_order);
+    carrick_server_close(&c->echo->server, echo_place(c), in_order);
 }
 
 static void echo_sent(void *user, enum carrick_status status, uint64_t octets) {
     struct echo_connection *c = user;
     c->sent += (uint32_t)octets;
+    carrick_server_moved(&c->echo->server, echo_place(c), octets);
     if (status != CARRICK_OK)
         echo_close(c, false);
     else if (c->sent >= c->held)
@@ -49,10 +54,12 @@ static void echo_received(void *user, enum carrick_status status, uint64_t octet
     }
     c->held = (uint32_t)octets;
     c->sent = 0;
+    carrick_server_phase(&c->echo->server, echo_place(c), true);
     echo_sent(c, CARRICK_OK, 0);
 }
 
 static void echo_receive(struct echo_connection *c) {
+    carrick_server_phase(&c->echo->server, echo_place(c), false);
     if (carrick_recv(c->echo->server.stack, c->handle, c->buffer, ECHO_OCTETS, echo_received, c) != 0)
         echo_close(c, false);
 }
@@ -76,8 +83,11 @@ static void echo_finish(void *state) {
 }
 
 static void *echo_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
+    char number[16];
     uint16_t port = ECHO_PORT;
-    if (*argument && !carrick_parse_port(argument, &port)) {
+    struct carrick_server_limit limit = {.idle = CARRICK_SERVER_IDLE, .when_full = true};
+    if (!carrick_server_argument(argument, number, sizeof number, &limit) ||
+        (*number && !carrick_parse_port(number, &port))) {
         snprintf(error->text, sizeof error->text, "`%.40s` is no port: write a number from 1 to 65535.", argument);
         return NULL;
     }
@@ -88,7 +98,8 @@ static void *echo_start(struct carrick_stack *stack, const char *argument, struc
     }
     if (!echo || !echo->connections)
         snprintf(error->text, sizeof error->text, "There is not enough memory for the echo server.");
-    else if (carrick_server_start(&echo->server, stack, port, echo->places, echo_accepted, echo, error))
+    else if (carrick_server_start(&echo->server, stack, port, echo->places, echo_accepted, echo, error) &&
+             carrick_server_limit(&echo->server, limit, error))
         return echo;
     if (echo)
         echo_finish(echo);
@@ -96,4 +107,4 @@ static void *echo_start(struct carrick_stack *stack, const char *argument, struc
 }
 
 const struct carrick_application carrick_echo_application = {
-    .name = "echo", .usage = "echo[:PORT]", .start = echo_start, .finish = echo_finish};
+    .name = "echo", .usage = "echo[:PORT][,full=60s]", .start = echo_start, .finish = echo_finish};

@@ -20,8 +20,7 @@
 #define HTTP_PORT   80u
 #define HTTP_IN     65536u /* at least CARRICK_HTTP_HEAD */
 #define HTTP_OUT    131072u
-#define HTTP_IDLE   60000000000u /* nanoseconds that a request or an answer may take without progress */
-#define HTTP_LINGER 1048576u     /* bytes that are read and thrown away after an answer that ends a connection */
+#define HTTP_LINGER 1048576u /* bytes that are read and thrown away after an answer that ends a connection */
 
 struct http;
 
@@ -326,20 +325,10 @@ static void http_finish(void *state) {
     free(http);
 }
 
-/* Takes `DIR[,idle=TIME]` apart. False: the time is none. */
-static bool http_argument(const char *argument, char *directory, size_t size, uint64_t *idle) {
-    const char *option = strrchr(argument, ',');
-    bool given = option && strncmp(option, ",idle=", 6) == 0;
-    int len = given ? (int)(option - argument) : (int)strlen(argument);
-    *idle = HTTP_IDLE;
-    snprintf(directory, size, "%.*s", len, argument);
-    return !given || carrick_param_parse(option + 6, idle);
-}
-
 static void *http_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
     char directory[4096];
-    uint64_t idle;
-    if (!http_argument(argument, directory, sizeof directory, &idle)) {
+    struct carrick_server_limit limit = {.idle = CARRICK_SERVER_IDLE};
+    if (!carrick_server_argument(argument, directory, sizeof directory, &limit)) {
         snprintf(error->text, sizeof error->text, "`%.80s`: write http:DIR,idle=60s, or idle=0s for no limit.",
                  argument);
         return NULL;
@@ -359,7 +348,7 @@ static void *http_start(struct carrick_stack *stack, const char *argument, struc
         snprintf(error->text, sizeof error->text, "There is no directory `%.150s` to serve: write http:DIR.",
                  directory);
     else if (carrick_server_start(&http->server, stack, HTTP_PORT, http->places, http_accepted, http, error) &&
-             carrick_server_limit(&http->server, idle, error))
+             carrick_server_limit(&http->server, limit, error))
         return http;
     http_finish(http);
     return NULL;

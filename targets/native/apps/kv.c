@@ -26,8 +26,12 @@ struct kv {
 
 static void kv_receive(struct kv_connection *c);
 
+static uint32_t kv_place(const struct kv_connection *c) {
+    return (uint32_t)(c - c->kv->connections);
+}
+
 static void kv_close(struct kv_connection *c, bool in_order) {
-    carrick_server_close(&c->kv->server, (uint32_t)(c - c->kv->connections), in_order);
+    carrick_server_close(&c->kv->server, kv_place(c), in_order);
 }
 
 /* Nothing more is received before all has been sent: who does not hear its answers asks no more. */
@@ -35,6 +39,7 @@ static void kv_sent(void *user, enum carrick_status status, uint64_t octets) {
     struct kv_connection *c = user;
     struct kv_served *served = &c->served;
     c->sent += (uint32_t)octets;
+    carrick_server_moved(&c->kv->server, kv_place(c), octets);
     if (status != CARRICK_OK) {
         kv_close(c, false);
     } else if (c->sent < served->out_len) {
@@ -44,6 +49,8 @@ static void kv_sent(void *user, enum carrick_status status, uint64_t octets) {
     } else if (served->wrong) {
         kv_close(c, true);
     } else {
+        if (served->out_len) /* a request that is never whole is no progress */
+            carrick_server_phase(&c->kv->server, kv_place(c), false);
         kv_receive(c);
     }
 }
@@ -57,6 +64,8 @@ static void kv_received(void *user, enum carrick_status status, uint64_t octets)
     c->served.held += (uint32_t)octets;
     c->served.out_len = c->sent = 0;
     kv_serve(c->kv->store, &c->served);
+    if (c->served.out_len)
+        carrick_server_phase(&c->kv->server, kv_place(c), true);
     kv_sent(c, CARRICK_OK, 0);
 }
 
@@ -88,9 +97,12 @@ static void kv_finish(void *state) {
 }
 
 static void *kv_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
+    char numbers[32];
     uint16_t port;
-    uint32_t keys = KV_KEYS;
-    if (!carrick_parse_port_and(argument, &port, KV_KEYS, &keys)) {
+    uint32_t keys = KV_KEYS, most = carrick_stack_capacity(stack);
+    struct carrick_server_limit limit = {.idle = CARRICK_SERVER_IDLE, .when_full = true};
+    if (!carrick_server_argument(argument, numbers, sizeof numbers, &limit) ||
+        !carrick_parse_port_and(numbers, &port, KV_KEYS, &keys)) {
         snprintf(error->text, sizeof error->text,
                  "`%.40s` is no store: write kv:PORT, or kv:PORT:KEYS for at most so many keys, up to %u.", argument,
                  KV_KEYS);
@@ -101,7 +113,9 @@ static void *kv_start(struct carrick_stack *stack, const char *argument, struct 
         kv->store = kv_store_open(keys);
     if (!kv || !kv->store)
         snprintf(error->text, sizeof error->text, "There is not enough memory for a store of %u keys.", keys);
-    else if (carrick_server_start(&kv->server, stack, port, KV_PLACES, kv_accepted, kv, error))
+    else if (carrick_server_start(&kv->server, stack, port, most < KV_PLACES ? most : KV_PLACES, kv_accepted, kv,
+                                  error) &&
+             carrick_server_limit(&kv->server, limit, error))
         return kv;
     if (kv)
         kv_finish(kv);
@@ -109,4 +123,4 @@ static void *kv_start(struct carrick_stack *stack, const char *argument, struct 
 }
 
 const struct carrick_application carrick_kv_application = {
-    .name = "kv", .usage = "kv:PORT[:KEYS]", .start = kv_start, .finish = kv_finish};
+    .name = "kv", .usage = "kv:PORT[:KEYS][,full=60s]", .start = kv_start, .finish = kv_finish};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include <stdlib.h>
+#include <string.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,14 +11,22 @@
 
 static void server_accept(struct carrick_server *server);
 
-/* How often a server looks for those without progress, in each such time. */
+/* How often a server looks for those without progress, in each such time; while places are short, not less often than
+ * once in SERVER_AFTER. */
 #define SERVER_LOOKS 4u
+#define SERVER_AFTER 1000000000u
+/* Few places are free if they are one of so many, or less; as many are to be. */
+#define SERVER_FEW 16u
+/* Connections that give up their places for others at one look. */
+#define SERVER_AT_ONCE 16u
 
 /* Looks again after a while. */
 static void server_tick(struct carrick_server *server) {
-    if (!server->idle || server->ticking)
+    if (!server->limit.idle || server->ticking)
         return;
-    uint64_t after = server->idle / SERVER_LOOKS + 1;
+    uint64_t after = server->limit.idle / SERVER_LOOKS + 1;
+    if (server->limit.when_full && after > SERVER_AFTER)
+        after = SERVER_AFTER;
     struct itimerspec once = {
         .it_value = {.tv_sec = (time_t)(after / 1000000000u), .tv_nsec = (long)(after % 1000000000u)}};
     server->ticking = timerfd_settime(server->timer_plus_one - 1, 0, &once, NULL) == 0;
@@ -58,31 +67,75 @@ static void server_give_up(struct carrick_server *server, struct carrick_server_
     place->given_up = refused == 0;
 }
 
+static bool server_is_idle(const struct carrick_server *server, const struct carrick_server_place *place,
+                           uint64_t now) {
+    return place->open && !place->given_up && now - place->since >= server->limit.idle;
+}
+
+/* NULL: nobody is idle. */
+static struct carrick_server_place *server_longest_idle(struct carrick_server *server, uint64_t now) {
+    struct carrick_server_place *longest = NULL;
+    for (uint32_t i = 0; i < server->used; i++) {
+        struct carrick_server_place *place = &server->places[i];
+        if (server_is_idle(server, place, now) && (!longest || place->since < longest->since))
+            longest = place;
+    }
+    return longest;
+}
+
+/* So that some places are free, if there are connections without progress. */
+static void server_make_space(struct carrick_server *server, uint64_t now) {
+    uint32_t wanted = server->count / SERVER_FEW + 1;
+    for (uint32_t n = 0; n < SERVER_AT_ONCE && server->free_count + n < wanted; n++) {
+        struct carrick_server_place *longest = server_longest_idle(server, now);
+        if (!longest)
+            return;
+        server_give_up(server, longest);
+    }
+}
+
+static void server_end_idle(struct carrick_server *server, uint64_t now) {
+    for (uint32_t i = 0; i < server->used; i++)
+        if (server_is_idle(server, &server->places[i], now))
+            server_give_up(server, &server->places[i]);
+}
+
 static void server_looks(void *user) {
     struct carrick_server *server = user;
     uint64_t times;
     if (read(server->timer_plus_one - 1, &times, sizeof times) != sizeof times)
         return;
     server->ticking = false;
-    uint64_t now = carrick_stack_now(server->stack);
-    bool any = false;
-    for (uint32_t i = 0; i < server->used; i++) {
-        struct carrick_server_place *place = &server->places[i];
-        any |= place->open;
-        if (place->open && !place->given_up && now - place->since >= server->idle)
-            server_give_up(server, place);
-    }
-    if (any)
+    if (server->limit.when_full)
+        server_make_space(server, carrick_stack_now(server->stack));
+    else
+        server_end_idle(server, carrick_stack_now(server->stack));
+    if (server->free_count < server->count)
         server_tick(server);
 }
 
-bool carrick_server_limit(struct carrick_server *server, uint64_t idle, struct carrick_port_error *error) {
-    if (!idle)
+bool carrick_server_argument(const char *argument, char *rest, size_t size, struct carrick_server_limit *limit) {
+    const char *option = strrchr(argument, ',');
+    bool idle = option && strncmp(option, ",idle=", 6) == 0, full = option && strncmp(option, ",full=", 6) == 0;
+    size_t len = idle || full ? (size_t)(option - argument) : strlen(argument);
+    if (len >= size)
+        return false;
+    memcpy(rest, argument, len);
+    rest[len] = 0;
+    if (!idle && !full)
+        return true;
+    limit->when_full = full;
+    return carrick_param_parse(option + 6, &limit->idle);
+}
+
+bool carrick_server_limit(struct carrick_server *server, struct carrick_server_limit limit,
+                          struct carrick_port_error *error) {
+    if (!limit.idle)
         return true;
     int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     server->timer_plus_one = timer + 1;
     if (timer >= 0 && carrick_stack_watch(server->stack, timer, server_looks, server)) {
-        server->idle = idle;
+        server->limit = limit;
         return true;
     }
     snprintf(error->text, sizeof error->text, "There is no timer for the server's idle limit.");
@@ -166,6 +219,7 @@ bool carrick_server_start(struct carrick_server *server, struct carrick_stack *s
         carrick_server_finish(server);
         return false;
     }
+    server->count = places;
     for (uint32_t i = 0; i < places; i++) {
         server->places[i].server = server;
         server->free_places[server->free_count++] = places - 1 - i;

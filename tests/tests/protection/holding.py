@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Clients of an HTTP server with 32 slots: short requests one after the other, or connections that say nothing.
+# Clients of a server with 32 slots: short requests one after the other, or connections that say nothing.
 import socket
 import sys
 import time
 
-SERVER, WHAT = (sys.argv[1], 80), sys.argv[2]
+HOST, WHAT = sys.argv[1], sys.argv[2]
+SERVER = (HOST, 80)
 SLOTS = 32
 
 
-def asked():
+def asked(source=""):
     """The status of one request, or the error."""
     try:
-        with socket.create_connection(SERVER, timeout=5) as one:
+        with socket.create_connection(SERVER, 5, (source, 0)) as one:
             one.sendall(b"GET /a HTTP/1.0\r\n\r\n")
             answer = b""
             while more := one.recv(4096):
@@ -53,4 +54,57 @@ def silent():
     print(f"{first}, then {then}; {closed} of {len(held)} closed")
 
 
-{"in_turn": in_turn, "silent": silent}[WHAT]()
+def crowd():
+    """One address takes what it can get, and another asks."""
+    held = []
+    try:
+        while len(held) <= SLOTS:
+            held.append(socket.create_connection(SERVER, 5))
+    except ConnectionRefusedError:
+        pass
+    print(f"{len(held)} held, then {asked()}; {asked(sys.argv[3])} elsewhere")
+
+
+def idle():
+    """Of an echo server, those that say nothing are closed, and one that does is not."""
+    held = [socket.create_connection((HOST, 7), 5) for _ in range(8)]
+    busy = socket.create_connection((HOST, 7), 5)
+    closed = set()
+    while len(closed) < len(held):
+        busy.sendall(b"x")
+        assert busy.recv(1) == b"x"
+        for one in held:
+            one.settimeout(0.02)
+            try:
+                if one.recv(1) == b"":
+                    closed.add(one)
+            except TimeoutError:
+                pass
+    print(f"{len(closed)} of {len(held)} closed")
+
+
+def found(one):
+    """Asks a key-value store for what it does not have."""
+    one.sendall(b"G" + b"k" * 32)
+    return one.recv(1) == b"N"
+
+
+def full():
+    """Of a key-value store without free slots, those that are idle for longest are closed."""
+    held = [socket.create_connection(SERVER, 5) for _ in range(2 * SLOTS)]
+    first = "served at once"
+    begin = time.monotonic()
+    while time.monotonic() < begin + 30:
+        assert found(held[-1])
+        try:
+            with socket.create_connection(SERVER, 5) as one:
+                print(f"{first}, then {'served' if found(one) else 'not'}; ", end="")
+                break
+        except ConnectionRefusedError:
+            first = "refused"
+            time.sleep(0.05)
+    print("the first closed" if ended(held[0]) else "the first open", end=", ")
+    print("the last open" if found(held[-1]) else "the last closed")
+
+
+{"in_turn": in_turn, "silent": silent, "crowd": crowd, "idle": idle, "full": full}[WHAT]()

@@ -12,13 +12,14 @@ use carrick_driver::{compile_file, params};
 use carrick_ir::{Program, counter};
 use carrick_sim::app::Plan;
 use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::core::Record;
 use carrick_sim::link::LinkConfig;
-use carrick_sim::observe::Nobody;
+use carrick_sim::observe::{Nobody, Observer};
 use carrick_sim::scenario::Engine;
 use carrick_sim::{Report, Scenario, run};
 use carrick_tests::build::{host, root};
 use carrick_tests::in_kernel::run_in_kernel;
-use carrick_tests::net::{End, Net, lacks, skip};
+use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
 use carrick_tests::running::{Running, started};
 use tempfile::TempDir;
 
@@ -58,6 +59,37 @@ fn connections_that_are_over_give_their_slots_to_new_ones() {
     assert_eq!(of("ctx_refused"), 0);
 }
 
+/// The last record of a context of each host.
+struct Last {
+    context: u32,
+    words: [Vec<u64>; 2],
+}
+
+impl Observer for Last {
+    fn record(&mut self, _: u64, host: usize, record: &Record) {
+        const CONTEXT: u32 = 2;
+        if record.kind == CONTEXT && record.number == self.context {
+            self.words[host] = record.words[1..].to_vec();
+        }
+    }
+}
+
+/// Networks of all kinds: whatever ends a connection gives its slot back, once.
+#[test]
+fn no_slot_is_counted_of_a_connection_that_is_over() {
+    let program = tcp();
+    let context = program.contexts.iter().position(|ctx| ctx.name == "slots").expect("it counts slots");
+    for seed in 1..=40 {
+        let scenario = Scenario::random(seed);
+        let mut last = Last { context: context as u32, words: [vec![], vec![]] };
+        let report = run(&program, &Engine::Interpreter, &scenario, &mut last, true).expect("it runs");
+        assert_eq!((report.failures, report.open_contexts), (vec![], [0, 1]), "seed {seed}");
+        for words in last.words {
+            assert!(!words.is_empty() && words.iter().all(|word| *word == 0), "seed {seed}: {words:?}");
+        }
+    }
+}
+
 /// Bits per second of a transfer that begins after 40 s, beside so many connections that had long windows and are idle. After
 /// `idle` they give back a half of their buffers.
 fn newcomer(beside: u64, idle: &str) -> f64 {
@@ -94,8 +126,20 @@ fn served(
     option: &str,
 ) -> Option<(Running, impl Iterator<Item = String> + use<>)> {
     fs::write(dir.path().join("a"), "hello\n").expect("writable");
-    command.args(["--app", &format!("http:{}{option}", dir.path().display()), "--set", "max_conns=32"]);
-    let (running, mut lines) = started(&mut command);
+    serves(&mut command, &format!("http:{}{option}", dir.path().display()))
+}
+
+/// A server with 32 slots.
+fn serves(command: &mut Command, app: &str) -> Option<(Running, impl Iterator<Item = String> + use<>)> {
+    serves_of(command, app, 32)
+}
+
+fn serves_of(
+    command: &mut Command,
+    app: &str,
+    slots: u32,
+) -> Option<(Running, impl Iterator<Item = String> + use<>)> {
+    let (running, mut lines) = started(command.args(["--app", app, "--set", &format!("max_conns={slots}")]));
     match lines.find(|line| line.starts_with("listening on port") || line.starts_with("error")) {
         Some(line) if line.starts_with("listening") => Some((running, lines)),
         _ => None,
@@ -110,9 +154,11 @@ fn native(net: &Net) -> Command {
 
 /// What a client of ours saw.
 fn client(net: &Net, what: &str) -> String {
+    const OTHER: &str = "10.77.0.4";
+    net.ip(End::Peer, &format!("addr replace {OTHER}/24 dev {DEVICE}")).expect("an address");
     let script = root().join("tests/tests/protection/holding.py");
-    let done =
-        net.command(End::Peer, "python3").arg(script).args([Net::OURS, what]).output().expect("it runs");
+    let words = [Net::OURS, what, OTHER];
+    let done = net.command(End::Peer, "python3").arg(script).args(words).output().expect("it runs");
     assert!(done.status.success(), "{done:?}");
     String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }
@@ -151,7 +197,66 @@ fn clients_that_say_nothing_are_closed_and_others_served() {
     }
     let Some(net) = Net::tun() else { return };
     let dir = tempfile::tempdir().expect("a folder");
-    let Some((running, _said)) = served(native(&net), &dir, ",idle=1s") else { panic!("it does not serve") };
+    let mut command = native(&net);
+    command.args(["--set", "peer_share=0"]);
+    let Some((running, _said)) = served(command, &dir, ",idle=1s") else { panic!("it does not serve") };
     assert_eq!(client(&net, "silent"), "refused, then 200 OK; 32 of 32 closed");
+    running.end();
+}
+
+#[test]
+fn silent_clients_of_an_echo_are_closed_where_that_is_wanted() {
+    if lacks("python3") {
+        return;
+    }
+    let Some(net) = Net::tun() else { return };
+    let Some((running, _said)) = serves(&mut native(&net), "echo:7,idle=1s") else {
+        panic!("it does not serve")
+    };
+    assert_eq!(client(&net, "idle"), "8 of 8 closed");
+    running.end();
+}
+
+#[test]
+fn a_key_value_store_without_slots_closes_who_is_idle_for_longest() {
+    if lacks("python3") {
+        return;
+    }
+    let Some(net) = Net::tun() else { return };
+    let mut command = native(&net);
+    command.args(["--set", "peer_share=0"]);
+    let Some((running, _said)) = serves_of(&mut command, "kv:80,full=1s", 64) else {
+        panic!("it does not serve")
+    };
+    assert_eq!(client(&net, "full"), "refused, then served; the first closed, the last open");
+    running.end();
+}
+
+/// Of 32 slots, the share of a client that is alone.
+const HELD: &str = "29 held, then ConnectionRefusedError; 200 OK elsewhere";
+
+#[test]
+fn a_native_server_serves_another_client_beside_one_that_holds_what_it_can_get() {
+    if lacks("python3") {
+        return;
+    }
+    let Some(net) = Net::tun() else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let Some((running, _said)) = served(native(&net), &dir, "") else { panic!("it does not serve") };
+    assert_eq!(client(&net, "crowd"), HELD);
+    running.end();
+}
+
+#[test]
+fn a_server_in_the_kernel_serves_another_client_beside_one_that_holds_what_it_can_get() {
+    if lacks("python3") {
+        return;
+    }
+    let Some(net) = Net::kernel_on_both() else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let Some((running, _said)) = served(run_in_kernel(&net, &root().join(TCP)), &dir, "") else {
+        return skip("programs in the kernel");
+    };
+    assert_eq!(client(&net, "crowd"), HELD);
     running.end();
 }
