@@ -244,6 +244,12 @@ impl Socket {
                     self.set_nodelay(stack).ok()?;
                 }
             }
+            "TCP_USER_TIMEOUT" => {
+                self.look(stack);
+                let State::Connected(handle) = self.state else { return None };
+                let milliseconds = args[3].trim_matches(['[', ']']).parse().ok()?;
+                stack.call("set_user_timeout", handle, milliseconds, Data::None).ok()?;
+            }
             "SO_LINGER" => {
                 let words = args[3].replace(['{', '}', '[', ']', '='], " ");
                 let times: Vec<u32> = words.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();

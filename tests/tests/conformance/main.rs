@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Conformance: scripts in packetdrill's language, played against the interpreted program in virtual time.
 //!
-//! `tests/conformance/*.pkt` are our own. Public suites are played by `make conformance SUITE=DIR`, which ends with a table. A
-//! script with a line that nothing here plays is counted as unsupported, with that line; of what the kernel under test reports, only
+//! `tests/conformance/*.pkt` are our own. Public suites are played by `make conformance SUITE=DIR`, which ends with a table;
+//! with packetdrill also on this machine's kernel. A script with a line that nothing here plays is counted as unsupported, with that line; of what the kernel under test reports, only
 //! pending errors and a part of `TCP_INFO` are compared. Not compared: the length of windows, PSH, the order and padding of options, the values of timestamps.
 
 mod calls;
 mod info;
+mod linux;
 mod parse;
 mod play;
 mod report;
 mod settings;
 mod stack;
+mod suite;
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use carrick_tests::build::root;
+use carrick_tests::net::skip;
+use linux::Linux;
 use play::{Outcome, play};
-
-/// Reasons that the table names.
-const REASONS: usize = 12;
 
 fn scripts(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -67,6 +66,10 @@ fn scripts_that_are_wrong_are_found_out() {
     assert_eq!(outcome(""), Outcome::Passed { left_out: 0 });
     assert_eq!(outcome("+0 %{ assert tcpi_rcv_mss == 10 }%"), Outcome::Passed { left_out: 1 });
     assert_eq!(outcome("+0 %{ assert tcpi_snd_cwnd == 10 }%"), Outcome::Passed { left_out: 0 });
+    assert_eq!(
+        outcome("+0...1 read(4, ..., 1) = 1\n+.5 < . 1:2(1) ack 1 win 1000"),
+        Outcome::Passed { left_out: 0 }
+    );
     let failed = [
         "+0 > . 1:1(0) ack 1",
         "+0 < F. 1:1(0) ack 1 win 1000\n+0 > . 1:1(0) ack 3",
@@ -77,6 +80,7 @@ fn scripts_that_are_wrong_are_found_out() {
         "+0 read(4, ..., 100) = 1",
         "+0 %{ assert tcpi_snd_cwnd == 11 }%",
         "+0 write(4, ..., 10) = 10\n+0 > P. 1:11(10) ack 1 win 0",
+        "+0...1 read(4, ..., 1) = 1\n+2 < . 1:2(1) ack 1 win 1000",
     ];
     for more in failed {
         assert!(matches!(outcome(more), Outcome::Failed(8 | 9, _)), "{more}: {:?}", outcome(more));
@@ -85,7 +89,7 @@ fn scripts_that_are_wrong_are_found_out() {
         "+0 ioctl(4, SIOCINQ, [0]) = 0",
         "+0 < icmp unreachable",
         "+0 `nstat -n`",
-        "+0...1 read(4, ..., 1) = 1",
+        "+0...1 write(4, ..., 1) = 1",
     ];
     for more in unsupported {
         assert!(matches!(outcome(more), Outcome::Unsupported(8, _)), "{more}: {:?}", outcome(more));
@@ -95,57 +99,63 @@ fn scripts_that_are_wrong_are_found_out() {
 /// Played by `make conformance`.
 #[test]
 fn suite() {
-    let Some(folder) = std::env::var_os("CARRICK_SUITE").filter(|f| !f.is_empty()) else {
+    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let Some(folder) = named("CARRICK_SUITE") else {
         println!("skipped: a public suite of scripts (make conformance SUITE=DIR)");
         return;
     };
-    let folder = PathBuf::from(folder);
-    let scripts = scripts(&folder);
-    assert!(!scripts.is_empty(), "{} has no scripts (*.pkt)", folder.display());
-    let (mut report, mut outcomes) = (String::new(), Vec::new());
-    for path in &scripts {
-        let name = path.strip_prefix(&folder).unwrap_or(path).display().to_string();
-        let outcome = played(path);
-        let _ = match &outcome {
-            Outcome::Passed { left_out } => writeln!(report, "passed {name} (lines left out: {left_out})"),
-            Outcome::Failed(line, why) => writeln!(report, "FAILED {name}:{line}: {why}"),
-            Outcome::Unsupported(line, why) => writeln!(report, "unsupported {name}:{line}: {why}"),
-        };
-        outcomes.push((name, outcome));
+    let linux = match named("CARRICK_PACKETDRILL").as_ref().map(Linux::with) {
+        None => Err("without packetdrill (make conformance SUITE=DIR PACKETDRILL=PATH)".to_owned()),
+        Some(linux) => linux,
+    };
+    if let Err(why) = &linux {
+        println!("Not played on Linux: {why}");
     }
+    let all = suite::play(&PathBuf::from(folder), linux.as_ref().ok());
     let whole = root().join("target/conformance.txt");
-    std::fs::write(&whole, &report).expect("writable");
-    print!("{}", table(&outcomes));
+    std::fs::write(&whole, suite::whole(&all)).expect("writable");
+    print!("{}", suite::table(&all));
     println!("\nEach script, with its reason: {}", whole.display());
 }
 
-/// How many scripts of each folder passed, and why others were not played.
-fn table(outcomes: &[(String, Outcome)]) -> String {
-    let mut folders: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for (name, outcome) in outcomes {
-        let folder = name.rsplit_once('/').map_or(".", |(folder, _)| folder);
-        let column = match outcome {
-            Outcome::Passed { .. } => 0,
-            Outcome::Failed(..) => 1,
-            Outcome::Unsupported(_, why) => {
-                *reasons.entry(why).or_default() += 1;
-                2
-            }
-        };
-        folders.entry(folder).or_default()[column] += 1;
-    }
-    let mut text = "| folder | passed | failed | unsupported |\n| --- | --- | --- | --- |\n".to_owned();
-    let mut all = [0; 3];
-    for (folder, counts) in &folders {
-        let _ = writeln!(text, "| {folder} | {} | {} | {} |", counts[0], counts[1], counts[2]);
-        all.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-    }
-    let _ = writeln!(text, "| all | {} | {} | {} |\n", all[0], all[1], all[2]);
-    let mut reasons: Vec<_> = reasons.into_iter().collect();
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    for (why, count) in reasons.iter().take(REASONS) {
-        let _ = writeln!(text, "unsupported {count} times: {why}");
-    }
-    text
+/// Says which script it plays, and passes those that have no line `bad`.
+const PACKETDRILL: &str = "#!/bin/sh
+for script; do :; done
+grep -q sysctl \"$script\" && { echo a command of FreeBSD >&2; exit 1; }
+! grep bad \"$script\" >&2
+";
+
+#[test]
+fn linux_has_its_column() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let packetdrill = folder.path().join("packetdrill");
+    std::fs::write(&packetdrill, PACKETDRILL).expect("writable");
+    std::fs::set_permissions(&packetdrill, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    let linux = match Linux::with(&packetdrill.into_os_string()) {
+        Ok(linux) => linux,
+        Err(why) => return skip(&why),
+    };
+    let script = |name: &str, more: &str| {
+        std::fs::write(folder.path().join(name), format!("{ACCEPTED}{more}\n")).expect("writable");
+    };
+    script("both.pkt", "+0 `sysctl -w net.inet.tcp.blackhole=0`");
+    script("linux.pkt", "+0 > . 1:1(0) ack 7");
+    script("ours.pkt", "// bad");
+    script("neither.pkt", "+0 ioctl(4, SIOCINQ, [0]) = 0 // bad");
+    let all = suite::play(folder.path(), Some(&linux));
+    let lines = suite::whole(&all);
+    let starts = [
+        "passed | passed | both",
+        "FAILED | passed | linux",
+        "unsupported | FAILED | neither",
+        "passed | FAILED | ours",
+    ];
+    assert!(std::iter::zip(lines.lines(), starts).all(|(line, start)| line.starts_with(start)), "{lines}");
+    let table = suite::table(&all);
+    assert!(table.contains("| all | 2 | 1 | 1 | 2 | 2 |"), "{table}");
+    assert!(
+        table.contains("Linux passes 1 scripts that failed here\nFAILED | passed | linux.pkt:"),
+        "{table}"
+    );
 }

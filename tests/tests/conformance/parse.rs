@@ -10,6 +10,8 @@ use crate::report::Report;
 pub struct Line {
     pub number: usize,
     pub when: When,
+    /// when a call that blocks returns, since the line before
+    pub until: Option<u64>,
     pub event: Event,
 }
 
@@ -63,10 +65,24 @@ pub fn parse(text: &str) -> Script {
             continue;
         }
         let line = line.strip_prefix("+ ").map_or(line.clone(), |rest| format!("+{}", rest.trim_start()));
-        let read = when(&line).and_then(|(when, rest)| Ok(Line { number, when, event: event(rest)? }));
-        script.lines.push(read.map_err(|why| (number, why)));
+        script.lines.push(read(number, &line).map_err(|why| (number, why)));
     }
     script
+}
+
+fn read(number: usize, line: &str) -> Result<Line, String> {
+    let Some((begin, rest)) = line.split_once("...").filter(|(begin, _)| nanoseconds(begin.trim()).is_some())
+    else {
+        let (when, rest) = when(line)?;
+        return Ok(Line { number, when, until: None, event: event(rest)? });
+    };
+    let (end, rest) = rest.split_once(char::is_whitespace).ok_or_else(|| format!("the line `{line}`"))?;
+    let until = nanoseconds(end).ok_or_else(|| format!("the time `{end}`"))?;
+    let (when, _) = when(begin.trim())?;
+    match when {
+        When::After(_) => Ok(Line { number, when, until: Some(until), event: event(rest.trim())? }),
+        _ => Err("a call that blocks at a fixed time".to_owned()),
+    }
 }
 
 /// Comments become spaces, so that lines keep their numbers.
@@ -84,7 +100,7 @@ fn without_comments(text: &str) -> String {
 }
 
 /// Lines that are for other systems become empty.
-fn chosen(text: &str) -> String {
+pub fn chosen(text: &str) -> String {
     let mut left_out = false;
     let mut keep = |line: &str| {
         let mut words = line.split_whitespace();
@@ -105,7 +121,7 @@ fn logical_lines(text: &str) -> Vec<(usize, String)> {
         let line = line.trim();
         match lines.last_mut() {
             Some((_, last)) if open => {
-                last.push(' ');
+                last.push(if last.contains('`') { '\n' } else { ' ' });
                 last.push_str(line);
             }
             _ if line.is_empty() => continue,
@@ -127,12 +143,9 @@ fn is_closed(line: &str) -> bool {
 /// The time of a line, and the rest of it.
 fn when(line: &str) -> Result<(When, &str), String> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    if word.contains("...") {
-        return Err("a call that blocks".to_owned());
-    }
     let rest = rest.trim();
     let after = word.starts_with('+');
-    let times: Option<Vec<u64>> = word.split('~').map(|t| nanoseconds(t.trim_start_matches('+'))).collect();
+    let times: Option<Vec<u64>> = word.split('~').map(nanoseconds).collect();
     match (times.as_deref(), after) {
         _ if word == "*" => Ok((When::Any, rest)),
         (Some([from]), true) => Ok((When::After(*from), rest)),
@@ -143,8 +156,9 @@ fn when(line: &str) -> Result<(When, &str), String> {
     }
 }
 
-/// `0.1`, `.1`, `2` seconds.
+/// `0.1`, `.1`, `2` seconds, or `+.1` after another moment.
 fn nanoseconds(text: &str) -> Option<u64> {
+    let text = text.trim_start_matches('+');
     let number =
         text.chars().all(|c| c.is_ascii_digit() || c == '.') && text.contains(|c: char| c.is_ascii_digit());
     let seconds: f64 = if number { text.parse().ok()? } else { return None };

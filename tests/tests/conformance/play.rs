@@ -55,6 +55,7 @@ pub fn play(text: &str) -> Outcome {
             stack,
             sockets: Sockets::default(),
             last: 0,
+            blocked: None,
             tolerance: tolerance.map_or(TOLERANCE, |t| t * 1000) + TICK,
         },
         Err(why) => return Outcome::Unsupported(0, why),
@@ -68,8 +69,12 @@ pub fn play(text: &str) -> Outcome {
             Err(Not::Possible(what)) => return Outcome::Failed(line.number, what),
         }
     }
-    match player.stack.failed_claim() {
-        Some(claim) => Outcome::Failed(0, claim),
+    let ended = player.unblock().err().map(|not| match not {
+        Not::Possible(what) | Not::Supported(what) => what,
+        Not::Needed => String::new(),
+    });
+    match ended.or_else(|| player.stack.failed_claim()) {
+        Some(what) => Outcome::Failed(0, what),
         None => Outcome::Passed { left_out },
     }
 }
@@ -87,7 +92,17 @@ struct Player {
     sockets: Sockets,
     /// when the line before happened, as the script says
     last: u64,
+    /// the call that blocks, and when it has to return
+    blocked: Option<(u64, Called)>,
     tolerance: u64,
+}
+
+/// A call, and what it has to return.
+struct Called {
+    name: String,
+    args: Vec<String>,
+    result: i64,
+    error: String,
 }
 
 impl Player {
@@ -98,6 +113,7 @@ impl Player {
             When::Between(from, to) => (self.last + from, self.last + to),
             When::Any => (self.last, u64::MAX / 4),
         };
+        let before = self.last;
         match &line.event {
             Event::Out(wanted) => {
                 let at = self.expect(from, to, wanted)?;
@@ -107,6 +123,10 @@ impl Player {
             Event::Shell(_) | Event::In(_) | Event::Report(_) | Event::Call { .. } | Event::Assertion(_) => {}
         }
         self.last = from;
+        let calls = matches!(line.event, Event::Call { .. });
+        if self.blocked.as_ref().is_some_and(|(until, _)| calls || *until <= from) {
+            self.unblock()?;
+        }
         self.stack.pass(from)?;
         match &line.event {
             Event::In(segment) => Ok(self.stack.arrive(segment)?),
@@ -116,21 +136,61 @@ impl Player {
                 Err(Not::Supported("memory that an application does not have".to_owned()))
             }
             Event::Call { name, args, result, error } => {
-                let (value, why) = self.sockets.call(&mut self.stack, name, args, *result)?;
                 let error = match error.as_deref() {
                     Some("EWOULDBLOCK") => "EAGAIN",
                     other => other.unwrap_or(""),
                 };
-                let why = why.unwrap_or("");
-                let same = value == *result && (value >= 0 || why == error);
-                if same {
-                    Ok(())
-                } else {
-                    Err(Not::Possible(format!("`{name}` returns {value} {why}, not {result} {error}")))
+                let call = Called {
+                    name: name.clone(),
+                    args: args.clone(),
+                    result: *result,
+                    error: error.to_owned(),
+                };
+                match line.until {
+                    None => self.call(&call),
+                    Some(until) => self.block(call, before + until),
                 }
             }
             _ => Ok(()),
         }
+    }
+
+    fn call(&mut self, call: &Called) -> Result<(), Not> {
+        let Called { name, args, result, error } = call;
+        let (value, why) = match self.sockets.call(&mut self.stack, name, args, *result)? {
+            // One that blocked has begun before.
+            (_, Some("EISCONN")) if *result == 0 => (0, None),
+            returned => returned,
+        };
+        let why = why.unwrap_or("");
+        if value == *result && (value >= 0 || why == error) {
+            return Ok(());
+        }
+        Err(Not::Possible(format!("`{name}` returns {value} {why}, not {result} {error}")))
+    }
+
+    /// Begins a call that blocks. What it returns is looked at when it has to.
+    fn block(&mut self, call: Called, until: u64) -> Result<(), Not> {
+        match (call.name.as_str(), call.args.as_slice()) {
+            ("accept", _) => {}
+            ("connect", args) => {
+                self.sockets.call(&mut self.stack, "connect", args, -1)?;
+            }
+            ("read", [fd, to, len]) => {
+                let args = [fd.clone(), to.clone(), len.clone(), "MSG_PEEK".to_owned()];
+                self.sockets.call(&mut self.stack, "recv", &args, -1)?;
+            }
+            (name, _) => return Err(Not::Supported(format!("a `{name}` that blocks"))),
+        }
+        self.blocked = Some((until, call));
+        Ok(())
+    }
+
+    /// Ends the call that blocks, at its time.
+    fn unblock(&mut self) -> Result<(), Not> {
+        let Some((until, call)) = self.blocked.take() else { return Ok(()) };
+        self.stack.pass(until)?;
+        self.call(&call)
     }
 
     fn check_info(&mut self, text: &str) -> Result<(), Not> {

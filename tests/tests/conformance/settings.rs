@@ -38,11 +38,26 @@ const AS_OURS: [(&str, &str); 21] = [
     ("net.inet.tcp.path_mtu_discovery", "1"),
 ];
 
-/// The same of Linux. What the SYNs of a script offer decides about timestamps; a script of TCP Fast Open has its option.
+/// The same of Linux. What the SYNs of a script offer decides about timestamps; a script of TCP Fast Open has its option, and ECN
+/// is the program's where the script's packets have it.
+const AS_OURS_LINUX: [(&str, &str); 7] = [
+    ("tcp_timestamps", "0"),
+    ("tcp_min_tso_segs", ""),
+    ("tcp_tso_win_divisor", ""),
+    ("tcp_pacing_ss_ratio", ""),
+    ("tcp_congestion_control", "cubic"),
+    ("tcp_ecn", ""),
+    ("tcp_slow_start_after_idle", "1"),
+];
+
 fn is_as_ours(setting: &str) -> bool {
-    let (name, _) = setting.split_once('=').unwrap_or((setting, ""));
-    setting == "tcp_timestamps=0" || name.starts_with("tcp_fastopen") || name == "tcp_min_tso_segs"
+    let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+    name.starts_with("tcp_fastopen")
+        || AS_OURS_LINUX.iter().any(|(n, v)| *n == name && (v.is_empty() || *v == value))
 }
+
+/// Queues and offloads of the device: none is seen in the time and the segments of virtual time.
+const DEVICE: [&str; 2] = ["tc qdisc replace dev tun0 root fq", "ethtool -K tun0 "];
 
 impl Settings {
     /// The settings of a script, or its line that asks for what there is not.
@@ -83,14 +98,28 @@ impl Settings {
         if let Some(setting) = command.strip_prefix("sysctl -w ") {
             return self.setting(setting.trim(), begun);
         }
+        let lines = command.lines().map(|line| line.split_once('#').map_or(line, |(line, _)| line).trim());
+        lines.filter(|line| !line.is_empty()).try_for_each(Settings::known)
+    }
+
+    /// Whether a command of Linux's scripts changes nothing that is seen.
+    fn known(command: &str) -> Result<(), String> {
+        if DEVICE.iter().any(|start| command.starts_with(start)) {
+            return Ok(());
+        }
+        let setting = |word: &str| {
+            let name = word.strip_prefix("/proc/sys/net/ipv4/").or_else(|| word.strip_prefix("net.ipv4."));
+            name.or_else(|| word.strip_prefix("net/ipv4/")).map(str::to_owned)
+        };
         let known = |word: &str| {
-            word.ends_with("/defaults.sh")
+            ["sysctl", "-q", "-e", "\\"].contains(&word)
+                || word.ends_with("/defaults.sh")
                 || word.ends_with("/set_sysctls.py")
                 || word.starts_with("/tmp/sysctl_restore")
-                || word.strip_prefix("/proc/sys/net/ipv4/").is_some_and(is_as_ours)
+                || setting(word).is_some_and(|setting| is_as_ours(&setting))
         };
         match command.split_whitespace().find(|word| !known(word)) {
-            Some(word) if word.starts_with("/proc/sys/") => Err(format!("the setting `{word}`")),
+            Some(word) if setting(word).is_some() => Err(format!("the setting `{word}`")),
             Some(_) => Err(format!("the command `{}`", first_words(command))),
             None => Ok(()),
         }
