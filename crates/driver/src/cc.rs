@@ -41,7 +41,7 @@ pub fn make(dir: &Path, goals: &[&str], tracing: Tracing, what: &str) -> Result<
     run(&mut command, what)
 }
 
-/// Runs a tool of the C compiler, and says so; `what` is a step: `compiling the core of tcp`.
+/// Runs a tool of the C compiler, and says so; `what` is a step: `compiling the core of parcel`.
 ///
 /// # Errors
 /// As [`run_with`].

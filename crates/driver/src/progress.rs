@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::sync::OnceLock;
 
-/// Shows that a step begins (`compiling the host of tcp`); drops what it returns when the step ends.
+/// Shows that a step begins (`compiling the host of parcel`); drops what it returns when the step ends.
 pub type Show = fn(&str) -> Box<dyn Any>;
 
 static SHOW: OnceLock<Show> = OnceLock::new();

@@ -258,7 +258,7 @@ impl InFunction<'_, '_> {
             StmtKind::ListAdd { list, value } | StmtKind::ListInsert { list, value, .. } => {
                 self.holder(list).into_iter().for_each(|list| self.flows(list, value));
             }
-            StmtKind::ForEach { var, list, .. } | StmtKind::ListPop { dest: Some(var), list } => {
+            StmtKind::ListPop { dest: Some(var), list } => {
                 if let Some(list) = self.holder(list) {
                     let list = self.numbers.number(list);
                     let var = self.numbers.number(Holder::Local(self.at, var.0));
