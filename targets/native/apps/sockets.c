@@ -50,18 +50,22 @@ static void asker_end(struct relay_asker *asker) {
     asker->fd = -1;
 }
 
-void relay_answer_with(struct relay *relay, uint64_t asker, const struct carrick_answer *answer, int fd) {
+bool relay_waits(const struct relay *relay, uint64_t asker) {
     const struct relay_asker *place = &relay->askers[asker % RELAY_ASKERS];
-    if (place->ticket == asker && place->fd >= 0)
-        (void)carrick_socket_pass(place->fd, answer, sizeof *answer, fd, MSG_DONTWAIT);
+    return place->ticket == asker && place->fd >= 0;
 }
 
-void relay_answer(struct relay *relay, uint64_t asker, const struct carrick_answer *answer) {
-    relay_answer_with(relay, asker, answer, -1);
+bool relay_answer_with(struct relay *relay, uint64_t asker, const struct carrick_answer *answer, int fd) {
+    return relay_waits(relay, asker) &&
+           carrick_socket_pass(relay->askers[asker % RELAY_ASKERS].fd, answer, sizeof *answer, fd, MSG_DONTWAIT);
+}
+
+bool relay_answer(struct relay *relay, uint64_t asker, const struct carrick_answer *answer) {
+    return relay_answer_with(relay, asker, answer, -1);
 }
 
 static void relay_asked(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
-    switch (ask->version == CARRICK_SOCKETS_VERSION ? ask->kind : 0) {
+    switch (ask->kind) {
     case CARRICK_ASK_BIND:
         relay_bind(relay, asker, ask);
         break;
@@ -72,7 +76,7 @@ static void relay_asked(struct relay *relay, uint64_t asker, const struct carric
         relay_connect(relay, asker, ask, fd);
         break;
     case CARRICK_ASK_WHY:
-        relay_why(relay, asker, ask->id, fd);
+        relay_why(relay, asker, ask, fd);
         break;
     case CARRICK_ASK_SET:
         relay_set(relay, asker, ask, fd);
@@ -85,6 +89,9 @@ static void relay_asked(struct relay *relay, uint64_t asker, const struct carric
         break;
     case CARRICK_ASK_CLOSED:
         relay_closed(relay, asker, ask->id);
+        break;
+    case CARRICK_ASK_CONNECTED:
+        relay_connect_again(relay, asker, ask, fd);
         break;
     default:
         relay_answer(relay, asker, &(struct carrick_answer){.error = EPROTO});
@@ -100,10 +107,13 @@ static void asker_event(struct relay *relay, struct relay_asker *asker, uint32_t
         ssize_t got = carrick_socket_take(recvmsg, asker->fd, &ask, sizeof ask, &fd, MSG_DONTWAIT);
         if (got < 0 && errno == EAGAIN && !(events & EPOLLHUP))
             return;
-        if (got == sizeof ask) {
+        bool other = got >= (ssize_t)sizeof ask.version && ask.version != CARRICK_SOCKETS_VERSION;
+        if (got == sizeof ask && !other) {
             relay_asked(relay, asker->ticket, &ask, fd);
             continue;
         }
+        if (other) /* a library of another build */
+            relay_answer(relay, asker->ticket, &(struct carrick_answer){.error = EPROTO});
         if (fd >= 0)
             close(fd);
         asker_end(asker);

@@ -40,14 +40,16 @@ struct relay_link {
     uint32_t padding;  /* bytes that are only to keep the socket from being writable until it is connected */
     uint64_t closer;   /* who has closed it and waits until the peer has all, or RELAY_NOBODY */
     struct carrick_socket_options options;
-    bool left; /* the stack knows that the program is gone */
+    bool awaited, told; /* connect() waits for it; somebody's has returned that it is connected */
+    bool left;          /* the stack knows that the program is gone */
     bool used, connecting, cancelled, connected, six, only6;
     bool readable, writable; /* as far as the descriptor has told */
     bool hung_up;            /* the program has closed its end */
-    bool sending, receiving;
+    bool sending, receiving, draining;
     bool up_ended, down_ended; /* nothing more comes from the program; from the peer */
     bool deaf;                 /* the program does not want to hear any more */
     bool up_over;              /* what is here is the last of the program */
+    bool broke;                /* and the program has left data unread */
     bool more, overdue;        /* more is to follow (MSG_MORE); it has been waited for long enough */
     bool held;                 /* in the list of those that wait for more, by places; RELAY_LINKS: none */
     uint32_t held_before, held_next;
@@ -90,6 +92,7 @@ struct relay_asker {
 struct relay_question {
     struct relay *relay;
     uint64_t asker;
+    uint64_t more; /* is added to the answer */
     bool open;
 };
 
@@ -160,10 +163,12 @@ enum relay_kind { RELAY_DOOR, RELAY_ASKER, RELAY_BOUND_SOCKET, RELAY_LINK, RELAY
 bool relay_watch(struct relay *relay, int fd, enum relay_kind kind, uint32_t place);
 /* "errno" for how a request ended. */
 int relay_error(enum carrick_status status);
-/* Answers an asker, if it is still there. */
-void relay_answer(struct relay *relay, uint64_t asker, const struct carrick_answer *answer);
+/* Whether an asker is still there. */
+bool relay_waits(const struct relay *relay, uint64_t asker);
+/* Answers an asker. False: it is not there any more. */
+bool relay_answer(struct relay *relay, uint64_t asker, const struct carrick_answer *answer);
 /* The same, with a descriptor if `fd` is not negative; it stays the caller's. */
-void relay_answer_with(struct relay *relay, uint64_t asker, const struct carrick_answer *answer, int fd);
+bool relay_answer_with(struct relay *relay, uint64_t asker, const struct carrick_answer *answer, int fd);
 /* Makes a pair of Unix sockets of this type. Returns the program's end, which has the name, or -1: the system gives
  * none. */
 int relay_pair(int type, const struct carrick_socket_name *name, int *ours);
@@ -183,6 +188,8 @@ struct relay_link *relay_link_find(struct relay *relay, uint64_t id);
 int relay_link_open(struct relay_link *link);
 /* `fd`: the program's end of the bound socket that it becomes of. */
 void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
+/* The program calls connect() of a connection; `fd`: its end. */
+void relay_connect_again(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
 /* The program has closed its end before it was connected. */
 void relay_connect_cancel(struct relay_link *link);
 /* It is connected now: tells its ends to whoever asks, and lets bytes flow. */
@@ -227,10 +234,12 @@ bool relay_who(int fd, uint32_t *uid);
 
 /* A socket's options as a program wants them, none but those that there are. */
 struct carrick_socket_options relay_options(const struct carrick_socket_options *wanted);
+/* The error that ended the connection with this id, for a program that shows its end; 0: none is known. */
+int relay_end_of(struct relay *relay, uint64_t id, int fd, uint32_t manner);
 /* Whether a program shows with `fd` that it has the socket with this cookie; counts those that do not. */
 bool relay_shows(struct relay *relay, uint64_t cookie, int fd);
 /* What ended a connection, its options, and what the program tells of it; `fd`: the program's end. */
-void relay_why(struct relay *relay, uint64_t asker, uint64_t id, int fd);
+void relay_why(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
 void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
 void relay_get(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
 /* An asker is about to close the program's end, or has. */
@@ -245,6 +254,8 @@ uint32_t relay_uid(const struct relay *relay, uint64_t asker);
 bool relay_speaks(const struct relay *relay, const struct carrick_ask *ask);
 /* Whether a bound socket of this asker's user has the port. */
 bool relay_has(const struct relay *relay, uint64_t asker, uint16_t port);
+/* Whether a socket listens on the port. */
+bool relay_listens(const struct relay *relay, uint16_t port);
 /* The bound socket with this id; NULL: there is none. */
 struct relay_bound *relay_bound_find(struct relay *relay, uint64_t id);
 void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);

@@ -25,6 +25,13 @@ static struct relay_bound *bound_on(struct relay *relay, uint16_t port) {
     return NULL;
 }
 
+bool relay_listens(const struct relay *relay, uint16_t port) {
+    for (uint32_t i = 0; i < RELAY_BOUND; i++)
+        if (relay->bound[i].used && relay->bound[i].listening && relay->bound[i].port == port)
+            return true;
+    return false;
+}
+
 bool relay_has(const struct relay *relay, uint64_t asker, uint16_t port) {
     for (uint32_t i = 0; i < RELAY_BOUND; i++)
         if (relay->bound[i].used && relay->bound[i].port == port)
@@ -249,6 +256,7 @@ static int bound_link(const struct relay_bound *bound, struct relay_link *link) 
     link->only6 = bound->only6;
     link->options = bound->options;
     link->owner = relay_owner(bound->relay, bound->uid);
+    link->told = true;
     int program = relay_link_open(link);
     if (program >= 0 && send(link->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1) {
         close(program);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "apps/sockets.h"
+#include "carrick/ipv6.h"
 
 int relay_pair(int type, const struct carrick_socket_name *name, int *ours) {
     int ends[2];
@@ -39,6 +40,7 @@ bool relay_fill(int program, uint32_t *octets) {
 static void relay_connected(void *user, enum carrick_status status, uint64_t handle) {
     struct relay_link *link = user;
     struct carrick_answer answer = {.error = relay_error(status), .id = link->id};
+    struct relay *relay = link->relay;
     uint64_t asker = link->asker;
     link->requests--;
     link->connecting = false;
@@ -47,7 +49,32 @@ static void relay_connected(void *user, enum carrick_status status, uint64_t han
         relay_link_connected(link, handle, &answer);
     else
         relay_link_fail(link, answer.error);
-    relay_answer(link->relay, asker, &answer);
+    bool told = relay_answer(relay, asker, &answer);
+    if (status == CARRICK_OK && told && link->used && link->id == answer.id)
+        link->told = link->awaited;
+}
+
+void relay_connect_again(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
+    uint64_t id = ask->id;
+    struct relay_link *link = relay_link_find(relay, id);
+    struct carrick_answer answer = {.id = id};
+    if (!link || link->ending) {
+        answer.error = relay_end_of(relay, id, fd, CARRICK_WHY_TAKE);
+        answer.error = answer.error ? answer.error : ECONNABORTED;
+    } else if (!relay_shows(relay, link->cookie, fd)) {
+        answer.error = EACCES;
+    } else if (link->connected) {
+        answer.error = link->told ? EISCONN : 0;
+        link->told = true;
+    } else {
+        answer.error = EALREADY;
+        answer.id = relay_waits(relay, link->asker) ? 0 : id;
+    }
+    bool waits = answer.error == EALREADY && answer.id == id;
+    if (!relay_answer(relay, asker, &answer) || !waits)
+        return;
+    link->asker = asker;
+    link->awaited = ask->value == 0;
 }
 
 static void connect_cancelled(void *user, enum carrick_status status, uint64_t value) {
@@ -83,6 +110,11 @@ static int connect_begin(struct relay_link *link, const struct carrick_ask *ask)
     return !refused ? 0 : refused == CARRICK_BAD_ARG ? EOPNOTSUPP : ENOBUFS;
 }
 
+/* Many hosts have it: 224.0.0.0/4 and what is behind, ff00::/8. */
+static bool is_group(struct carrick_ip6_address address) {
+    return carrick_address_is_ipv4(address) ? (address.low >> 28 & 15) >= 14 : address.high >> 56 == 0xff;
+}
+
 /* The place of the connection, and the program's end of it. NULL: `answer` says why. */
 static struct relay_link *connect_open(struct relay *relay, uint64_t asker, const struct carrick_ask *ask,
                                        const struct relay_bound *bound, int *program, struct carrick_answer *answer) {
@@ -91,6 +123,16 @@ static struct relay_link *connect_open(struct relay *relay, uint64_t asker, cons
         answer->error = CARRICK_NOT_OURS;
         return NULL;
     }
+    if (bound && bound->listening)
+        answer->error = EISCONN;
+    else if (is_group(ask->address))
+        answer->error = ENETUNREACH;
+    else if (ask->port == 0) /* which nobody can serve */
+        answer->error = ECONNREFUSED;
+    else if (carrick_ip6_same(ask->address, carrick_stack_address(relay->stack))) /* nothing leads back to a stack */
+        answer->error = relay_listens(relay, ask->port) ? ENETUNREACH : ECONNREFUSED;
+    if (answer->error)
+        return NULL;
     if (!relay_may(relay, asker, ask->local_port) && !relay_has(relay, asker, ask->local_port)) {
         relay->refused[RELAY_REFUSED_PORT]++;
         answer->error = EACCES;
@@ -101,11 +143,12 @@ static struct relay_link *connect_open(struct relay *relay, uint64_t asker, cons
         return NULL;
     link->six = ask->six != 0;
     link->only6 = ask->only6 != 0;
+    link->awaited = ask->value == 0;
     link->options = relay_options(bound ? &bound->options : &ask->options);
     link->owner = relay_owner(relay, uid);
     answer->id = link->id;
     *program = relay_link_open(link);
-    if (*program < 0 || (ask->value != 0 && !relay_fill(*program, &link->padding)))
+    if (*program < 0 || !relay_fill(*program, &link->padding))
         answer->error = ENOBUFS;
     else
         answer->error = connect_begin(link, ask);

@@ -98,7 +98,7 @@ static void link_end(struct relay_link *link, bool at_once) {
     }
     link->ending = true;
     link->requests += refused == 0;
-    if (!at_once &&
+    if (!at_once && !link->draining &&
         link->closer != RELAY_NOBODY) /* the place is kept until the peer has all, which who closed awaits */
         link->requests += carrick_drain(stack, link->handle, link_ended, link) == 0;
     link_shut(link);
@@ -111,7 +111,8 @@ void relay_link_fail(struct relay_link *link, int error) {
         return;
     relay->ends[relay->next_end % RELAY_ENDS].id = link->id;
     relay->ends[relay->next_end % RELAY_ENDS].cookie = link->cookie;
-    relay->ends[relay->next_end++ % RELAY_ENDS].error = error;
+    /* As Linux: a reset behind the peer's end is for who writes. */
+    relay->ends[relay->next_end++ % RELAY_ENDS].error = error == ECONNRESET && link->down_ended ? EPIPE : error;
     link_shut(link);
     if (link->connected)
         link_end(link, true);
@@ -121,6 +122,24 @@ void relay_link_fail(struct relay_link *link, int error) {
 
 static void link_pump(struct relay_link *link);
 
+static void link_drained(void *user, enum carrick_status status, uint64_t value) {
+    (void)value;
+    struct relay_link *link = user;
+    link->requests--;
+    link->draining = false;
+    if (status == CARRICK_RESET || status == CARRICK_TIMED_OUT)
+        relay_link_fail(link, relay_error(status));
+    relay_link_release(link);
+}
+
+/* Nothing is received any more behind the peer's end, which would tell of a reset: what was sent has to. */
+static void link_watch(struct relay_link *link) {
+    if (!link->down_ended || link->draining || link->ending)
+        return;
+    link->draining = carrick_drain(link_stack(link), link->handle, link_drained, link) == 0;
+    link->requests += link->draining;
+}
+
 static void link_sent(void *user, enum carrick_status status, uint64_t octets) {
     struct relay_link *link = user;
     link->requests--;
@@ -129,6 +148,7 @@ static void link_sent(void *user, enum carrick_status status, uint64_t octets) {
     link->sent_at = carrick_stack_now(link->relay->stack);
     if (status != CARRICK_OK)
         relay_link_fail(link, relay_error(status));
+    link_watch(link);
     link_pump(link);
     relay_link_release(link);
 }
@@ -140,10 +160,14 @@ static void link_shut_down(void *user, enum carrick_status status, uint64_t valu
     relay_link_release(link);
 }
 
+static bool resets(const struct relay_link *link) {
+    return link->broke || link->options.on & CARRICK_OPTION_RESET;
+}
+
 /* The program has said all. */
 static void link_up_end(struct relay_link *link) {
     if (link->hung_up) {
-        link_end(link, link->options.on & CARRICK_OPTION_RESET);
+        link_end(link, resets(link));
         return;
     }
     int refused = carrick_shutdown(link_stack(link), link->handle, link_shut_down, link);
@@ -165,11 +189,12 @@ static bool link_read(struct relay_link *link) {
         link->readable = errno == EINTR;
         return link->readable;
     }
-    if (got < 0) { /* it closed with something unread: RFC 2525 2.17 */
-        link_end(link, true);
-        return false;
+    if (got < 0) { /* it closed with something unread: reset behind what it wrote (RFC 2525 2.17) */
+        link->broke = link->up_over = link->hung_up = true;
+        return true;
     }
     link->up_over = got == 0;
+    link->told |= link->up_over;                 /* who shuts it down knows that it is there */
     link->more = message.msg_flags & MSG_CTRUNC; /* a descriptor came along, for which there is no space */
     link->overdue = false;
     link->up_sent = link->padding < (uint32_t)got ? link->padding : (uint32_t)got;
@@ -316,7 +341,7 @@ static void link_pump(struct relay_link *link) {
     link_pump_up(link);
     link_pump_down(link);
     if (link->hung_up && link->up_ended && !link->ending)
-        link_end(link, link->options.on & CARRICK_OPTION_RESET);
+        link_end(link, resets(link));
     if (link->hung_up && !link->ending && !link->left)
         link_leave(link);
 }
@@ -333,6 +358,15 @@ static void link_apply_receive(const struct relay_link *link) {
     (void)setsockopt(link->fd, SOL_SOCKET, SO_SNDBUF, &part, sizeof part);
 }
 
+/* As on Linux, it also sends what waits for more, once. */
+static bool link_apply_nodelay(struct relay_link *link, bool on) {
+    link->overdue |= on;
+    bool taken = carrick_set_nodelay(link_stack(link), link->handle, on, link_set_done, link) == 0;
+    if (on)
+        link_pump(link);
+    return taken;
+}
+
 void relay_link_apply(struct relay_link *link, enum carrick_socket_option option) {
     struct carrick_stack *stack = link_stack(link);
     const struct carrick_socket_options *options = &link->options;
@@ -346,7 +380,7 @@ void relay_link_apply(struct relay_link *link, enum carrick_socket_option option
     if (option == CARRICK_OPTION_CORK)
         link_pump(link);
     else if (option == CARRICK_OPTION_NODELAY)
-        taken = carrick_set_nodelay(stack, handle, value, link_set_done, link) == 0;
+        taken = link_apply_nodelay(link, value);
     else if (option == CARRICK_OPTION_KEEPALIVE)
         taken = carrick_set_keepalive(stack, handle, value, link_set_done, link) == 0;
     else if (option == CARRICK_OPTION_TOS)

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 
 #include "apps/sockets.h"
 
@@ -16,15 +17,25 @@ bool relay_shows(struct relay *relay, uint64_t cookie, int fd) {
     return has;
 }
 
-void relay_why(struct relay *relay, uint64_t asker, uint64_t id, int fd) {
-    /* Where its descriptor found no place here, nothing is told: that would be taken for an end without an error. */
-    struct carrick_answer answer = {.id = id, .error = fd < 0 ? ENOBUFS : 0};
+int relay_end_of(struct relay *relay, uint64_t id, int fd, uint32_t manner) {
     for (uint32_t i = 0; i < RELAY_ENDS && id != 0; i++) {
         if (relay->ends[i].id != id || !relay_shows(relay, relay->ends[i].cookie, fd))
             continue;
-        answer.error = relay->ends[i].error;
-        relay->ends[i].id = 0;
+        int error = relay->ends[i].error;
+        if (manner == CARRICK_WHY_READ && error == EPIPE)
+            return 0;
+        if (manner != CARRICK_WHY_LOOK)
+            relay->ends[i].id = 0;
+        return error;
     }
+    return 0;
+}
+
+void relay_why(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
+    /* Where its descriptor found no place here, nothing is told: that would be taken for an end without an error. */
+    struct carrick_answer answer = {.id = ask->id, .error = fd < 0 ? ENOBUFS : 0};
+    if (fd >= 0)
+        answer.error = relay_end_of(relay, ask->id, fd, ask->value);
     relay_answer(relay, asker, &answer);
 }
 
@@ -62,23 +73,31 @@ void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *as
 static void get_told(void *user, enum carrick_status status, uint64_t value) {
     struct relay_question *question = user;
     question->open = false;
-    struct carrick_answer answer = {.error = status == CARRICK_OK ? 0 : ENOPROTOOPT, .id = value};
+    struct carrick_answer answer = {.error = status == CARRICK_OK ? 0 : ENOPROTOOPT, .id = value + question->more};
     relay_answer(question->relay, question->asker, &answer);
 }
 
 /* The program tells it. Returns an errno, 0 if it will. */
-static int get_info(struct relay_link *link, uint64_t asker, uint32_t item) {
+static int get_info(struct relay_link *link, uint64_t asker, uint32_t item, uint64_t more) {
     struct relay *relay = link->relay;
     struct relay_question *question = &relay->questions[asker % RELAY_ASKERS];
     if (!link->connected || link->ending)
         return ENOTCONN;
     if (question->open) /* of one who was here before, and did not wait */
         return EAGAIN;
-    *question = (struct relay_question){.relay = relay, .asker = asker};
+    *question = (struct relay_question){.relay = relay, .asker = asker, .more = more};
     carrick_stack_act_for(relay->stack, link->owner);
     int refused = carrick_info(relay->stack, link->handle, (enum carrick_info)item, get_told, question);
     question->open = refused == 0;
     return !refused ? 0 : refused == CARRICK_AGAIN ? EAGAIN : ENOPROTOOPT;
+}
+
+/* What the program wrote and the stack has not taken. */
+static uint64_t waiting_here(const struct relay_link *link) {
+    int unread = 0;
+    if (link->fd < 0 || ioctl(link->fd, FIONREAD, &unread) != 0)
+        unread = 0;
+    return (uint64_t)unread + link->up_held - link->up_sent;
 }
 
 /* A value of a socket. Returns an errno, -1 if the program will tell it. */
@@ -90,8 +109,14 @@ static int get_value(struct relay_link *link, const struct relay_bound *bound, u
         *value = carrick_stack_now(link->relay->stack) - at;
         return link->connected ? 0 : ENOTCONN;
     }
+    if (link && link->connected && item == CARRICK_ITEM_UNSENT) {
+        *value = waiting_here(link);
+        return 0;
+    }
     if (item >= CARRICK_ITEM_INFO) {
-        int error = link ? get_info(link, asker, item - CARRICK_ITEM_INFO) : ENOTCONN;
+        bool queued = link && item == CARRICK_ITEM_QUEUED;
+        uint32_t info = queued ? CARRICK_INFO_IN_FLIGHT : item - CARRICK_ITEM_INFO;
+        int error = link ? get_info(link, asker, info, queued ? waiting_here(link) : 0) : ENOTCONN;
         return error ? error : -1;
     }
     if (!is_option(item) || (item == CARRICK_OPTION_LINGER && !(options->on & item)))
@@ -105,7 +130,12 @@ void relay_get(struct relay *relay, uint64_t asker, const struct carrick_ask *as
     const struct relay_bound *bound = link ? NULL : relay_bound_find(relay, ask->id);
     /* A connection that is over has no options set. */
     struct carrick_answer answer = {.error = link || bound || !is_option(ask->item) ? EINVAL : 0};
-    if ((link && relay_shows(relay, link->cookie, fd)) || (bound && relay_shows(relay, bound->cookie, fd)))
+    bool shows = (link && relay_shows(relay, link->cookie, fd)) || (bound && relay_shows(relay, bound->cookie, fd));
+    if (shows && link && ask->item == CARRICK_ITEM_LOCAL) {
+        answer.error = link->connecting ? 0 : ENOTCONN;
+        answer.local_address = carrick_stack_address(relay->stack);
+        answer.local_port = link->connecting ? carrick_connect_port(relay->stack, link->connect) : 0;
+    } else if (shows)
         answer.error = get_value(link, bound, asker, ask->item, &answer.id);
     if (answer.error >= 0)
         relay_answer(relay, asker, &answer);

@@ -101,6 +101,13 @@ uint32_t carrick_last_request(const struct carrick_stack *stack) {
     return stack->last;
 }
 
+uint16_t carrick_connect_port(const struct carrick_stack *stack, uint32_t request) {
+    const struct carrick_requests *all = &stack->requests;
+    const struct carrick_slot *connect = request < all->count ? &all->slots[request] : NULL;
+    bool open = connect && connect->open && connect->kind == CALL_CONNECT;
+    return open ? (uint16_t)carrick_requests_get(all, connect, FIELD_LOCAL_PORT) : 0;
+}
+
 int carrick_cancel_connect(struct carrick_stack *stack, uint32_t request, carrick_done_fn done, void *user) {
     static const enum carrick_call_field ports[] = {FIELD_LOCAL_PORT, FIELD_REMOTE_PORT};
     struct carrick_requests *all = &stack->requests;

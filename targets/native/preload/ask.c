@@ -2,9 +2,10 @@
 /* Talks to the stack's process. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "preload/preload.h"
@@ -18,12 +19,27 @@ __attribute__((constructor(102))) static void keep_path(void) {
         strcpy(path_at_start, path);
 }
 
-static int door(void) {
+const char *preload_door(void) {
     const char *path = getenv(CARRICK_SOCKETS_VARIABLE);
+    return path ? path : path_at_start;
+}
+
+static int reach(int fd, const struct sockaddr_un *door) {
+    return preload_libc.connect(fd, (const struct sockaddr *)door, sizeof *door);
+}
+
+int (*preload_reach)(int fd, const struct sockaddr_un *door) = reach;
+
+/* As connect() of a program's socket says it: where nobody serves, the network is down. */
+static int unreachable(int why) {
+    return why == ENOENT || why == ENOTDIR || why == ECONNREFUSED || why == EPROTOTYPE ? ENETDOWN : why;
+}
+
+static int door(void) {
+    const char *path = preload_door();
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    path = path ? path : path_at_start;
     if (!*path || strlen(path) >= sizeof address.sun_path) {
-        errno = ENOENT;
+        errno = ENETDOWN;
         return -1;
     }
     strcpy(address.sun_path, path);
@@ -31,11 +47,11 @@ static int door(void) {
     if (fd < 0)
         return -1;
     do /* the door may be crowded: nothing has begun where the wait for a place was interrupted */
-        reached = preload_libc.connect(fd, (const struct sockaddr *)&address, sizeof address);
+        reached = preload_reach(fd, &address);
     while (reached != 0 && errno == EINTR);
     if (reached != 0) {
-        int why = errno;
-        close(fd);
+        int why = unreachable(errno);
+        preload_libc.close(fd);
         errno = why;
         return -1;
     }
@@ -48,25 +64,52 @@ static bool say(int connection, const struct carrick_ask *ask, int fd) {
     return carrick_socket_pass(connection, &said, sizeof said, fd, 0);
 }
 
-/* False: the stack is gone. */
+/* Once, since each call will fail. */
+static void tell_other_build(void) {
+    static const char text[] = "carrick: this libcarrick-sockets.so and the stack that serves $CARRICK_SOCKETS are of "
+                               "different builds; use the library that was built with the stack's host\n";
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    int noted = errno;
+    if (!atomic_flag_test_and_set(&told) && preload_libc.write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        errno = noted; /* nobody reads it */
+}
+
+/* Whether it was one of this version. If not, `*fd` is closed, and errno is ENETDOWN: the stack is gone, or EPROTO. */
+static bool is_answer(ssize_t got, const struct carrick_answer *answer, int *fd) {
+    bool other = got > 0 && (got != sizeof *answer || answer->error == EPROTO);
+    if (got == sizeof *answer && !other)
+        return true;
+    if (*fd >= 0)
+        preload_libc.close(*fd);
+    *fd = -1;
+    if (other)
+        tell_other_build();
+    errno = other ? EPROTO : ENETDOWN;
+    return false;
+}
+
+/* False: errno says why there is no answer. */
 static bool take(int connection, struct carrick_answer *answer, int *fd) {
     ssize_t got;
     do
         got = carrick_socket_take(preload_libc.recvmsg, connection, answer, sizeof *answer, fd, 0);
     while (got < 0 && errno == EINTR);
-    if (got == sizeof *answer)
-        return true;
-    if (*fd >= 0)
-        close(*fd);
-    return false;
+    return is_answer(got, answer, fd);
 }
 
-bool preload_answer(int connection, struct carrick_answer *answer) {
-    int fd;
-    bool taken = take(connection, answer, &fd);
-    if (taken && fd >= 0)
-        close(fd);
-    return taken;
+/* The kernel waits for a message as it waits for a connection: with a time, or with a handler that does not restart
+ * calls, it ends. */
+int preload_await(int connection, int fd) {
+    struct carrick_answer answer;
+    struct timeval most = {0};
+    socklen_t len = sizeof most;
+    int own;
+    if (preload_libc.getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, &len) == 0 && (most.tv_sec || most.tv_usec))
+        (void)preload_libc.setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+    ssize_t got = carrick_socket_take(preload_libc.recvmsg, connection, &answer, sizeof answer, &own, 0);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return errno == EINTR ? EINTR : EINPROGRESS;
+    return is_answer(got, &answer, &own) ? answer.error : errno;
 }
 
 bool preload_ask_on(int connection, const struct carrick_ask *ask) {
@@ -77,24 +120,29 @@ int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *an
     int connection = door();
     if (connection < 0)
         return -1;
+    errno = ENETDOWN;
     if (say(connection, ask, fd) && take(connection, answer, got))
         return connection;
-    close(connection);
-    errno = ENETDOWN;
+    int why = errno == EPROTO ? EPROTO : ENETDOWN;
+    preload_libc.close(connection);
+    errno = why;
     return -1;
 }
 
 int preload_get_all(int fd, uint64_t id, uint32_t item, uint32_t count, uint64_t *values) {
-    int connection = door(), error = connection < 0 ? ENETDOWN : 0;
+    int connection = door(), error = connection < 0 ? errno : 0;
     for (uint32_t i = 0; i < count && !error; i++) {
         struct carrick_ask ask = {.kind = CARRICK_ASK_GET, .id = id, .item = item + i};
         struct carrick_answer answer;
-        bool told = say(connection, &ask, fd) && preload_answer(connection, &answer);
-        error = told ? answer.error : ENETDOWN;
+        int own = -1;
+        bool told = say(connection, &ask, fd) && take(connection, &answer, &own);
+        if (own >= 0)
+            preload_libc.close(own);
+        error = told ? answer.error : errno == EPROTO ? EPROTO : ENETDOWN;
         values[i] = told ? answer.id : 0;
     }
     if (connection >= 0)
-        close(connection);
+        preload_libc.close(connection);
     return error;
 }
 
@@ -106,9 +154,14 @@ int preload_tell(const struct carrick_ask *ask, int fd) {
     struct carrick_answer answer;
     int got, connection = preload_ask(ask, fd, &answer, &got);
     if (connection < 0)
-        return errno == ENOENT || errno == ECONNREFUSED ? ENETDOWN : errno;
+        return errno;
     if (got >= 0)
-        close(got);
-    close(connection);
+        preload_libc.close(got);
+    preload_libc.close(connection);
     return answer.error;
+}
+
+int preload_why(int fd, uint64_t id, uint32_t manner) {
+    int error = preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_WHY, .id = id, .value = manner}, fd);
+    return error == ENETDOWN ? ECONNRESET : error; /* nobody is left who knows more */
 }

@@ -19,7 +19,7 @@ void preload_lingers(void) {
 static bool linger_of(int fd, struct linger *linger) {
     socklen_t len = sizeof *linger;
     return atomic_load_explicit(&lingers, memory_order_relaxed) &&
-           preload_libc.getsockopt(fd, SOL_SOCKET, SO_LINGER, linger, &len) == 0 && linger->l_onoff && linger->l_linger;
+           preload_libc.getsockopt(fd, SOL_SOCKET, SO_LINGER, linger, &len) == 0 && linger->l_onoff;
 }
 
 void preload_linger_as(int listening, int accepted) {
@@ -39,7 +39,7 @@ static int close_and_wait(int fd, uint64_t id, int seconds) {
         preload_libc.close(got);
     struct pollfd look = {.fd = connection, .events = POLLIN};
     if (!answer.error && preload_ask_on(connection, &(struct carrick_ask){.kind = CARRICK_ASK_CLOSED, .id = id}))
-        (void)poll(&look, 1, seconds < INT_MAX / 1000 ? seconds * 1000 : -1);
+        (void)preload_libc.poll(&look, 1, seconds < INT_MAX / 1000 ? seconds * 1000 : -1);
     preload_libc.close(connection);
     errno = why;
     return closed;
@@ -49,7 +49,9 @@ PRELOADED int close(int fd) {
     struct carrick_socket_name name;
     struct linger linger;
     int noted = errno;
-    if (linger_of(fd, &linger) && preload_name(fd, &name) && name.kind == CARRICK_SOCKET_CONNECTION) {
+    preload_mark(fd, false);
+    if (linger_of(fd, &linger) && linger.l_linger && preload_name(fd, &name) &&
+        name.kind == CARRICK_SOCKET_CONNECTION) {
         errno = noted;
         return close_and_wait(fd, name.id, linger.l_linger);
     }

@@ -178,13 +178,45 @@ static void copy_options(int fd, int from) {
 }
 
 int preload_replace(int fd, int from) {
+    struct carrick_socket_name name;
     int status = fcntl(fd, F_GETFL), closed_by_exec = fcntl(fd, F_GETFD);
     copy_options(fd, from);
+    uint64_t old = preload_replace_begin(fd);
     int put = status < 0 || closed_by_exec < 0 || (status & O_NONBLOCK && fcntl(from, F_SETFL, O_NONBLOCK) != 0)
                   ? -1
-                  : dup3(from, fd, closed_by_exec & FD_CLOEXEC ? O_CLOEXEC : 0);
+                  : preload_libc.dup3(from, fd, closed_by_exec & FD_CLOEXEC ? O_CLOEXEC : 0);
     int why = errno;
-    close(from);
+    preload_mark(fd, preload_name(fd, &name));
+    preload_replace_end(fd, old);
+    preload_libc.close(from);
     errno = why;
     return put < 0 ? -1 : 0;
+}
+
+/* What the stack has of the options. */
+static void restore_options(int fd, int fresh, bool six, bool only6) {
+    static const struct {
+        int level, option;
+    } transport[] = {{IPPROTO_TCP, TCP_NODELAY},
+                     {IPPROTO_TCP, TCP_CORK},
+                     {IPPROTO_TCP, TCP_USER_TIMEOUT},
+                     {IPPROTO_IP, IP_TOS},
+                     {IPPROTO_IPV6, IPV6_TCLASS}};
+    for (size_t i = 0; i < sizeof transport / sizeof transport[0]; i++) {
+        int value = 0;
+        socklen_t len = sizeof value;
+        if (getsockopt(fd, transport[i].level, transport[i].option, &value, &len) == 0 && value)
+            (void)preload_libc.setsockopt(fresh, transport[i].level, transport[i].option, &value, sizeof value);
+    }
+    int only = only6;
+    if (six)
+        (void)preload_libc.setsockopt(fresh, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
+}
+
+int preload_forget(int fd, const struct carrick_socket_name *name) {
+    int fresh = socket(name->six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fresh < 0)
+        return -1;
+    restore_options(fd, fresh, name->six, name->only6);
+    return preload_replace(fd, fresh);
 }

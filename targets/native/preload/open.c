@@ -2,9 +2,6 @@
 /* bind, listen, accept, connect. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "preload/preload.h"
 
@@ -22,34 +19,110 @@ PRELOADED int bind(int fd, const struct sockaddr *address, socklen_t len) {
     int own, connection = preload_ask(&ask, -1, &answer, &own);
     if (connection < 0)
         return -1;
-    close(connection);
+    preload_libc.close(connection);
     if (answer.error == CARRICK_NOT_OURS)
         return preload_libc.bind(fd, address, len);
     return own < 0 ? fail(answer.error ? answer.error : EMFILE) : preload_replace(fd, own);
 }
 
+bool preload_listens(int fd) {
+    int value = 0;
+    socklen_t len = sizeof value;
+    return preload_libc.getsockopt(fd, SOL_SOCKET, PRELOAD_LISTENS, &value, &len) == 0 && value;
+}
+
+static void set_listens(int fd, int value) {
+    (void)preload_libc.setsockopt(fd, SOL_SOCKET, PRELOAD_LISTENS, &value, sizeof value);
+}
+
+/* Binds a fresh socket to any address and port, as listen() does. */
+static int bind_any(int fd, bool six) {
+    struct sockaddr_in in = {.sin_family = AF_INET};
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+    return six ? bind(fd, (const struct sockaddr *)&in6, sizeof in6)
+               : bind(fd, (const struct sockaddr *)&in, sizeof in);
+}
+
+/* A socket that was shut down is bound again, to where it was. */
+static int bind_again(int fd, const struct carrick_socket_name *name) {
+    struct sockaddr_storage address;
+    socklen_t len = sizeof address;
+    preload_give(name->six, name->local_address, name->local_port, (struct sockaddr *)&address, &len);
+    return preload_forget(fd, name) != 0 ? -1 : bind(fd, (const struct sockaddr *)&address, len);
+}
+
+static int listen_ours(int fd, const struct carrick_socket_name *name, int backlog) {
+    uint32_t most = backlog > 0 ? (uint32_t)backlog : 1;
+    int error = preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_LISTEN, .id = name->id, .value = most}, fd);
+    if (!error)
+        set_listens(fd, 1);
+    return error;
+}
+
 PRELOADED int listen(int fd, int backlog) {
     struct carrick_socket_name name;
+    struct carrick_ask ask;
+    if (!preload_name(fd, &name) && preload_is_fresh(fd) && preload_is_stream(fd, &ask) && bind_any(fd, ask.six) != 0)
+        return -1;
     if (!preload_name(fd, &name) || name.kind != CARRICK_SOCKET_BOUND)
         return preload_libc.listen(fd, backlog);
-    int error = preload_tell(
-        &(struct carrick_ask){.kind = CARRICK_ASK_LISTEN, .id = name.id, .value = backlog > 0 ? (uint32_t)backlog : 1},
-        fd);
+    int error = listen_ours(fd, &name, backlog);
+    if (error == EINVAL && bind_again(fd, &name) == 0 && preload_name(fd, &name))
+        error = listen_ours(fd, &name, backlog);
     return error ? fail(error) : 0;
+}
+
+PRELOADED int shutdown(int fd, int how) {
+    struct carrick_socket_name name;
+    bool ours = preload_name(fd, &name);
+    if (ours && name.kind == CARRICK_SOCKET_CONNECTION && preload_is_over(fd, &name))
+        return fail(ENOTCONN);
+    if (!ours || name.kind != CARRICK_SOCKET_BOUND)
+        return preload_libc.shutdown(fd, how);
+    if (!preload_listens(fd))
+        return fail(ENOTCONN);
+    if (how == SHUT_WR)
+        return 0;
+    set_listens(fd, 0);
+    return preload_libc.shutdown(fd, how);
+}
+
+/* As the kernel does before all else. */
+static bool has_free_descriptor(int fd) {
+    int free = preload_libc.fcntl(fd, F_DUPFD_CLOEXEC, NULL);
+    if (free >= 0)
+        preload_libc.close(free);
+    return free >= 0;
+}
+
+/* The next connection's message. Only a socket that listens waits for one. */
+static ssize_t take_next(int fd, struct carrick_answer *ends, int *accepted) {
+    ssize_t got = carrick_socket_take(preload_libc.recvmsg, fd, ends, sizeof *ends, accepted, MSG_DONTWAIT);
+    if (got >= 0 || errno != EAGAIN)
+        return got;
+    if (!preload_listens(fd))
+        return fail(EINVAL);
+    return preload_libc.fcntl(fd, F_GETFL, NULL) & O_NONBLOCK
+               ? fail(EAGAIN)
+               : carrick_socket_take(preload_libc.recvmsg, fd, ends, sizeof *ends, accepted, 0);
 }
 
 /* The program's end of the next connection, as it came over the listening socket. */
 static int accept_next(int fd, struct carrick_answer *ends) {
-    int accepted;
-    ssize_t got = carrick_socket_take(preload_libc.recvmsg, fd, ends, sizeof *ends, &accepted, 0);
+    int accepted = -1;
+    ssize_t got = take_next(fd, ends, &accepted);
     char mark; /* tells the stack that the connection is accepted */
+    int why = errno, ended = got <= 0 && preload_listens(fd) ? ENETDOWN : EINVAL; /* the stack, or by shutdown() */
+    errno = why;
     if (got < 0)
-        return errno == ECONNRESET ? fail(ENETDOWN) : -1; /* the stack is gone, and never reads what fills the socket */
+        return errno == ECONNRESET ? fail(ended) : -1; /* nobody ever reads what fills the socket */
+    if (got == 0)
+        return fail(ended);
     if (accepted >= 0 && preload_libc.recv(accepted, &mark, sizeof mark, MSG_DONTWAIT) == 1)
         return accepted;
     if (accepted >= 0)
-        close(accepted);
-    return fail(got == 0 ? ENETDOWN : ECONNABORTED);
+        preload_libc.close(accepted);
+    return fail(ECONNABORTED);
 }
 
 PRELOADED int accept4(int fd, struct sockaddr *address, socklen_t *len, int flags) {
@@ -57,11 +130,14 @@ PRELOADED int accept4(int fd, struct sockaddr *address, socklen_t *len, int flag
     struct carrick_answer ends;
     if (!preload_name(fd, &name) || name.kind != CARRICK_SOCKET_BOUND)
         return preload_libc.accept4(fd, address, len, flags);
+    if (!has_free_descriptor(fd))
+        return -1;
     int accepted = accept_next(fd, &ends);
     if (accepted < 0)
         return -1;
+    preload_mark(accepted, true);
     if (!(flags & SOCK_CLOEXEC))
-        (void)fcntl(accepted, F_SETFD, 0);
+        (void)preload_libc.fcntl(accepted, F_SETFD, NULL);
     if (flags & SOCK_NONBLOCK)
         (void)fcntl(accepted, F_SETFL, O_NONBLOCK);
     preload_linger_as(fd, accepted);
@@ -73,27 +149,50 @@ PRELOADED int accept(int fd, struct sockaddr *address, socklen_t *len) {
     return accept4(fd, address, len, 0);
 }
 
-/* Puts the program's end in its place, once the connection is there if the program waits for it. */
-static int finish(int fd, bool waits, int connection, int own, struct carrick_answer *answer) {
-    if (!answer->error && own < 0)
-        answer->error = EMFILE; /* the descriptor that came along found no place */
-    if (!answer->error && waits && !preload_answer(connection, answer))
-        answer->error = ENETDOWN;
-    close(connection);
-    if (answer->error) {
-        if (own >= 0)
-            close(own);
-        return fail(answer->error);
-    }
-    if (preload_replace(fd, own) != 0)
+/* Puts the program's end in its place, once the connection is there, or once its program waits no longer. */
+static int finish(int fd, bool waits, int connection, int own, int error) {
+    if (!error)
+        error = waits ? preload_await(connection, fd) : EINPROGRESS;
+    preload_libc.close(connection);
+    bool there = !error || error == EINPROGRESS || error == EINTR;
+    if (!there)
+        preload_libc.close(own);
+    else if (preload_replace(fd, own) != 0)
         return -1;
-    return waits ? 0 : fail(EINPROGRESS);
+    return error ? fail(error) : 0;
 }
 
-/* A connection that exists, or is being made. */
-static int again(int fd) {
-    struct carrick_socket_name name;
-    return fail(preload_ends(fd, &name) ? EISCONN : EALREADY);
+/* A connection that exists, or is being made, or has failed: who asks learns once how it ended. */
+static int again(int fd, const struct carrick_socket_name *name) {
+    bool waits = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+    struct carrick_ask ask = {.kind = CARRICK_ASK_CONNECTED, .id = name->id, .value = !waits};
+    struct carrick_socket_name ends;
+    struct carrick_answer answer;
+    int own, connection = preload_ask(&ask, fd, &answer, &own);
+    if (connection < 0)
+        return -1;
+    if (own >= 0)
+        preload_libc.close(own);
+    int error = answer.error;
+    if (error == EALREADY && answer.id == name->id && waits)
+        error = preload_await(connection, fd);
+    error = error == EINPROGRESS ? EALREADY : error;
+    preload_libc.close(connection);
+    bool goes_on = !error || error == EISCONN || error == EALREADY || error == EINTR;
+    if (!goes_on && preload_ends(fd, &ends)) /* it was there, and is over */
+        error = EISCONN;
+    else if (!goes_on)
+        (void)preload_forget(fd, name);
+    return error ? fail(error) : 0;
+}
+
+/* connect() to no address: the socket is as before. */
+static int disconnect(int fd, const struct carrick_socket_name *name) {
+    struct carrick_ask reset = {
+        .kind = CARRICK_ASK_SET, .id = name->id, .item = CARRICK_OPTION_RESET, .value = 1}; /* as Linux ends it */
+    if (name->kind == CARRICK_SOCKET_CONNECTION)
+        (void)preload_tell(&reset, fd);
+    return preload_forget(fd, name);
 }
 
 /* The connection begins at a bound socket. */
@@ -104,26 +203,37 @@ static void as_bound(struct carrick_ask *ask, const struct carrick_socket_name *
     ask->local_port = name->local_port;
 }
 
+/* Asks the stack; or the kernel, of what is not ours. */
+static int begin(int fd, struct carrick_ask *ask, const struct carrick_socket_name *bound,
+                 const struct sockaddr *address, socklen_t len) {
+    struct carrick_answer answer;
+    if (bound)
+        as_bound(ask, bound);
+    else
+        preload_options(fd, &ask->options);
+    bool waits = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+    ask->value = !waits;
+    int own, connection = preload_ask(ask, bound ? fd : -1, &answer, &own);
+    if (connection < 0)
+        return -1;
+    if (answer.error != CARRICK_NOT_OURS) /* a descriptor that came along may have found no place */
+        return finish(fd, waits, connection, own, answer.error || own >= 0 ? answer.error : EMFILE);
+    preload_libc.close(connection);
+    return bound ? fail(ENETUNREACH) : preload_libc.connect(fd, address, len);
+}
+
 PRELOADED int connect(int fd, const struct sockaddr *address, socklen_t len) {
     struct carrick_ask ask = {.kind = CARRICK_ASK_CONNECT};
     struct carrick_socket_name name;
-    struct carrick_answer answer;
-    bool bound = preload_name(fd, &name);
-    if (bound && name.kind == CARRICK_SOCKET_CONNECTION)
-        return again(fd);
-    if ((!bound && !preload_is_stream(fd, &ask)) || !preload_address(address, len, &ask))
+    bool ours = preload_name(fd, &name), bound = ours && name.kind == CARRICK_SOCKET_BOUND;
+    if (ours && address && len >= sizeof address->sa_family && address->sa_family == AF_UNSPEC)
+        return disconnect(fd, &name);
+    if (ours && !bound)
+        return again(fd, &name);
+    if (!bound && !preload_is_stream(fd, &ask))
         return preload_libc.connect(fd, address, len);
-    if (bound)
-        as_bound(&ask, &name);
-    else
-        preload_options(fd, &ask.options);
-    bool waits = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
-    ask.value = !waits;
-    int own, connection = preload_ask(&ask, bound ? fd : -1, &answer, &own);
-    if (connection < 0)
-        return -1;
-    if (answer.error != CARRICK_NOT_OURS)
-        return finish(fd, waits, connection, own, &answer);
-    close(connection);
-    return bound ? fail(ENETUNREACH) : preload_libc.connect(fd, address, len);
+    /* This host, without a name, is the kernel's loopback. */
+    if (!preload_address(address, len, &ask) || carrick_address_is_any(ask.address))
+        return bound ? fail(preload_listens(fd) ? EISCONN : ENETUNREACH) : preload_libc.connect(fd, address, len);
+    return begin(fd, &ask, bound ? &name : NULL, address, len);
 }

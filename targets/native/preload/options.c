@@ -3,19 +3,38 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <string.h>
 
 #include "preload/preload.h"
 
 #define LINGER_MOST 120 /* s, as the kernel has it */
 
+/* Of a connection that begins: what the stack has chosen. */
+static void ends_of(int fd, const struct carrick_socket_name *name, struct carrick_socket_name *ends) {
+    struct carrick_ask ask = {.kind = CARRICK_ASK_GET, .id = name->id, .item = CARRICK_ITEM_LOCAL};
+    struct carrick_answer answer;
+    int own, connection = preload_ask(&ask, fd, &answer, &own);
+    *ends = *name;
+    if (connection < 0)
+        return;
+    if (own >= 0)
+        preload_libc.close(own);
+    preload_libc.close(connection);
+    if (answer.error)
+        return;
+    ends->local_address = answer.local_address;
+    ends->local_port = answer.local_port;
+}
+
 PRELOADED int getsockname(int fd, struct sockaddr *address, socklen_t *len) {
     struct carrick_socket_name name, ends;
     if (!preload_name(fd, &name))
         return preload_libc.getsockname(fd, address, len);
-    if (name.kind == CARRICK_SOCKET_CONNECTION && preload_ends(fd, &ends))
+    if (name.kind == CARRICK_SOCKET_CONNECTION) {
+        if (!preload_ends(fd, &ends))
+            ends_of(fd, &name, &ends);
         name = ends;
+    }
     preload_give(name.six, name.local_address, name.local_port, address, len);
     return 0;
 }
@@ -24,7 +43,7 @@ PRELOADED int getpeername(int fd, struct sockaddr *address, socklen_t *len) {
     struct carrick_socket_name name, ends;
     if (!preload_name(fd, &name))
         return preload_libc.getpeername(fd, address, len);
-    if (name.kind != CARRICK_SOCKET_CONNECTION || !preload_ends(fd, &ends)) {
+    if (name.kind != CARRICK_SOCKET_CONNECTION || !preload_ends(fd, &ends) || preload_is_over(fd, &name)) {
         errno = ENOTCONN;
         return -1;
     }
@@ -49,13 +68,13 @@ static int give(int value, void *to, socklen_t *len) {
 
 /* SO_ERROR: what the kernel noted of the pair's end says less than the stack knows. Who reads it clears it. */
 static int why(int fd, const struct carrick_socket_name *name, void *to, socklen_t *len) {
-    struct pollfd look = {.fd = fd};
     int noted = 0;
     socklen_t noted_len = sizeof noted;
     (void)preload_libc.getsockopt(fd, SOL_SOCKET, SO_ERROR, &noted, &noted_len);
-    if (name->kind == CARRICK_SOCKET_CONNECTION && poll(&look, 1, 0) == 1 && look.revents & POLLHUP) {
-        int known = preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_WHY, .id = name->id}, fd);
-        noted = known ? known : noted;
+    /* The stack is asked in any case: an error that has just arrived may not have reached the pair. */
+    if (name->kind == CARRICK_SOCKET_CONNECTION) {
+        int known = preload_why(fd, name->id, CARRICK_WHY_TAKE);
+        noted = known ? known : 0;
     }
     return give(noted, to, len);
 }
@@ -85,6 +104,7 @@ enum {
     ITEMS
 };
 enum { SENT, RECEIVED, TIMES };
+enum { STATE_CLOSED = 0, STATE_WAITS = 9 }; /* of the program's numbers: it is over for its peer, too */
 
 static uint32_t microseconds(uint64_t nanoseconds) {
     return (uint32_t)(nanoseconds / 1000);
@@ -92,6 +112,16 @@ static uint32_t microseconds(uint64_t nanoseconds) {
 
 static uint32_t milliseconds(uint64_t nanoseconds) {
     return (uint32_t)(nanoseconds / 1000000);
+}
+
+bool preload_is_over(int fd, const struct carrick_socket_name *name) {
+    struct pollfd look = {.fd = fd};
+    uint64_t state = 0;
+    if (preload_libc.poll(&look, 1, 0) != 1 || !(look.revents & POLLHUP))
+        return false;
+    int noted = errno, error = preload_get(fd, name->id, CARRICK_ITEM_INFO + STATE, &state);
+    errno = noted;
+    return error || state == STATE_CLOSED || state == STATE_WAITS;
 }
 
 static struct tcp_info info_of(const uint64_t *told, const uint64_t *times, uint32_t headers) {
@@ -130,18 +160,33 @@ static struct tcp_info info_of(const uint64_t *told, const uint64_t *times, uint
     };
 }
 
+/* All of the kernel's structure: what is behind glibc's is not known here, and 0, but for a minimum that is not. */
+#define INFO_BYTES     248
+#define INFO_MIN_RTT   148
+#define STATE_CLOSE    7
+#define STATE_SYN_SENT 2
+#define STATE_LISTEN   10
+static int give_info(const struct tcp_info *info, void *to, socklen_t *len) {
+    uint8_t all[INFO_BYTES] = {0};
+    uint32_t unknown = UINT32_MAX;
+    memcpy(all, info, offsetof(struct tcp_info, tcpi_reordering));
+    memcpy(all + INFO_MIN_RTT, &unknown, sizeof unknown);
+    return give_octets(all, sizeof all, to, len);
+}
+
 static int tell_info(int fd, uint64_t id, void *to, socklen_t *len) {
     uint64_t told[ITEMS], times[TIMES];
     int error = preload_get_all(fd, id, CARRICK_ITEM_INFO, ITEMS, told);
     error = error ? error : preload_get_all(fd, id, CARRICK_ITEM_SENT, TIMES, times);
+    if (error == EINVAL || error == ENOTCONN) /* it is over, or not there yet */
+        return give_info(&(struct tcp_info){.tcpi_state = error == EINVAL ? STATE_CLOSE : STATE_SYN_SENT}, to, len);
     if (error)
         return fail(error);
     /* The headers of network and transport, without options. */
     struct carrick_socket_name ends;
     bool over6 = preload_ends(fd, &ends) && !carrick_address_is_ipv4(ends.remote_address);
     struct tcp_info info = info_of(told, times, over6 ? 60 : 40);
-    /* What follows is not known, and left out, as by a kernel that does not have it. */
-    return give_octets(&info, offsetof(struct tcp_info, tcpi_reordering), to, len);
+    return give_info(&info, to, len);
 }
 
 /* In seconds: what was set, else what the program has. Returns an errno. */
@@ -160,7 +205,10 @@ static int get_transport(int fd, const struct carrick_socket_name *name, int lev
     uint32_t known = preload_option(level, option);
     int error = ENOPROTOOPT;
     if (level == IPPROTO_TCP && option == TCP_INFO)
-        return name->kind == CARRICK_SOCKET_CONNECTION ? tell_info(fd, name->id, value, len) : fail(ENOPROTOOPT);
+        return name->kind == CARRICK_SOCKET_CONNECTION
+                   ? tell_info(fd, name->id, value, len)
+                   : give_info(&(struct tcp_info){.tcpi_state = preload_listens(fd) ? STATE_LISTEN : STATE_CLOSE},
+                               value, len);
     if (level == IPPROTO_IPV6 && option == IPV6_V6ONLY)
         return name->six ? give(name->only6, value, len) : fail(ENOPROTOOPT);
     if (level == IPPROTO_TCP && option == TCP_MAXSEG)
@@ -183,7 +231,7 @@ static int get_socket(int fd, const struct carrick_socket_name *name, int option
     case SO_PROTOCOL:
         return give(IPPROTO_TCP, value, len);
     case SO_ACCEPTCONN:
-        return give(name->kind == CARRICK_SOCKET_BOUND, value, len);
+        return give(name->kind == CARRICK_SOCKET_BOUND && preload_listens(fd), value, len);
     case SO_KEEPALIVE: /* an accepted connection has it of its listening socket, at the stack */
         return get_transport(fd, name, SOL_SOCKET, option, value, len);
     default:
@@ -244,11 +292,21 @@ static int set_receive(int fd, uint64_t id, int option, const void *value, sockl
 
 /* Of a socket that is the kernel's: what it would lose as one of ours is refused. */
 static int set_before(int fd, int level, int option, const void *value, socklen_t len) {
-    bool lost = level != SOL_SOCKET && !preload_option(level, option) &&
-                !(level == IPPROTO_IPV6 && option == IPV6_V6ONLY) && preload_is_fresh(fd);
+    bool known = level == SOL_SOCKET
+                     ? option != SO_ZEROCOPY
+                     : preload_option(level, option) || (level == IPPROTO_IPV6 && option == IPV6_V6ONLY);
+    bool lost = !known && preload_is_fresh(fd);
     if (level == IPPROTO_TCP && option == TCP_LINGER2)
         preload_sets_linger2();
     return lost ? fail(ENOPROTOOPT) : preload_libc.setsockopt(fd, level, option, value, len);
+}
+
+/* A Unix socket says otherwise that it has no options of a level. */
+static int of_level(int fd, int done) {
+    struct carrick_socket_name name;
+    if (done != 0 && errno == EOPNOTSUPP && preload_name(fd, &name))
+        errno = ENOPROTOOPT;
+    return done;
 }
 
 PRELOADED int setsockopt(int fd, int level, int option, const void *value, socklen_t len) {
@@ -256,7 +314,7 @@ PRELOADED int setsockopt(int fd, int level, int option, const void *value, sockl
     if (level == SOL_SOCKET && option == SO_LINGER)
         preload_lingers();
     if (!value || !is_level(level))
-        return preload_libc.setsockopt(fd, level, option, value, len);
+        return of_level(fd, preload_libc.setsockopt(fd, level, option, value, len));
     if (!preload_name(fd, &name))
         return set_before(fd, level, option, value, len);
     if (level == SOL_SOCKET && option == SO_LINGER)
@@ -265,6 +323,8 @@ PRELOADED int setsockopt(int fd, int level, int option, const void *value, sockl
         return fail(name.six ? EINVAL : ENOPROTOOPT); /* it is bound already */
     uint32_t known = preload_option(level, option), told;
     int wanted = 0;
+    if (len < sizeof wanted && !(level == IPPROTO_IP && len > 0)) /* IP alone has options of one byte */
+        return fail(EINVAL);
     if (known == CARRICK_OPTION_RECEIVE)
         return set_receive(fd, name.id, option, value, len);
     memcpy(&wanted, value, len < sizeof wanted ? len : sizeof wanted);
@@ -272,7 +332,7 @@ PRELOADED int setsockopt(int fd, int level, int option, const void *value, sockl
         return fail(EINVAL);
     if (known && set(fd, name.id, known, told) != 0)
         return -1;
-    if (level == SOL_SOCKET)
+    if (level == SOL_SOCKET && option != SO_ZEROCOPY)
         return preload_libc.setsockopt(fd, level, option, value, len);
     return known ? 0 : fail(ENOPROTOOPT);
 }

@@ -4,55 +4,25 @@
  * listening sockets.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "preload/preload.h"
 
-struct preload_libc preload_libc;
-
-#define FIND(name) *(void **)&preload_libc.name = dlsym(RTLD_NEXT, #name)
-
-__attribute__((constructor(101))) static void find_all(void) {
-    FIND(bind);
-    FIND(listen);
-    FIND(accept4);
-    FIND(connect);
-    FIND(getsockname);
-    FIND(getpeername);
-    FIND(getsockopt);
-    FIND(setsockopt);
-    FIND(read);
-    FIND(readv);
-    FIND(recv);
-    FIND(recvfrom);
-    FIND(recvmsg);
-    FIND(sendto);
-    FIND(sendmsg);
-    FIND(close);
-}
-
 /* The stack closes its end only of what has failed, or when both have said all. Where it had not read everything, the
  * kernel calls that a reset, whatever the reason was. */
-static ssize_t ended(int fd, ssize_t got) {
+ssize_t preload_ended(int fd, ssize_t got) {
     struct carrick_socket_name name;
     struct pollfd look = {.fd = fd};
     int noted = errno;
-    if ((got < 0 && noted != ECONNRESET) || poll(&look, 1, 0) != 1 || !(look.revents & POLLHUP) ||
-        !preload_name(fd, &name) || name.kind != CARRICK_SOCKET_CONNECTION) {
-        errno = noted;
-        return got;
-    }
-    int error = preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_WHY, .id = name.id}, fd);
-    if (error == 0) {
-        errno = noted;
-        return got;
-    }
-    errno = error;
-    return -1;
+    bool over = (got == 0 || noted == ECONNRESET) && preload_libc.poll(&look, 1, 0) == 1 && look.revents & POLLHUP &&
+                preload_name(fd, &name) && name.kind == CARRICK_SOCKET_CONNECTION;
+    int error = over ? preload_why(fd, name.id, CARRICK_WHY_READ) : 0;
+    errno = error ? error : noted;
+    return error ? -1 : got;
 }
 
 /* What can be read of a listening socket are connections, for accept() alone. */
@@ -70,36 +40,117 @@ PRELOADED ssize_t read(int fd, void *data, size_t len) {
     if (len > 0 && refuses_reading(fd))
         return -1;
     ssize_t got = preload_libc.read(fd, data, len);
-    return got <= 0 && len > 0 ? ended(fd, got) : got;
+    return got <= 0 && len > 0 ? preload_ended(fd, got) : got;
 }
 
 PRELOADED ssize_t readv(int fd, const struct iovec *pieces, int count) {
     if (refuses_reading(fd))
         return -1;
     ssize_t got = preload_libc.readv(fd, pieces, count);
-    return got <= 0 && count > 0 ? ended(fd, got) : got;
+    return got <= 0 && count > 0 ? preload_ended(fd, got) : got;
+}
+
+PRELOADED ssize_t preadv2(int fd, const struct iovec *pieces, int count, off_t at, int flags) {
+    if (at == -1 && refuses_reading(fd))
+        return -1;
+    ssize_t got = preload_libc.preadv2(fd, pieces, count, at, flags);
+    return got <= 0 && count > 0 && at == -1 ? preload_ended(fd, got) : got;
+}
+
+PRELOADED ssize_t preadv64v2(int fd, const struct iovec *pieces, int count, off64_t at, int flags) {
+    return preadv2(fd, pieces, count, at, flags);
+}
+
+PRELOADED ssize_t splice(int from, off64_t *from_at, int to, off64_t *to_at, size_t len, unsigned flags) {
+    ssize_t got = preload_libc.splice(from, from_at, to, to_at, len, flags);
+    return got <= 0 && len > 0 && !from_at ? preload_ended(from, got) : got;
 }
 
 PRELOADED ssize_t recv(int fd, void *data, size_t len, int flags) {
     if (refuses_reading(fd))
         return -1;
-    ssize_t got = preload_libc.recv(fd, data, len, flags);
-    return got <= 0 && len > 0 ? ended(fd, got) : got;
+    ssize_t got = preload_differs(fd, flags) ? preload_receive(fd, &(struct iovec){data, len}, 1, flags)
+                                             : preload_libc.recv(fd, data, len, flags);
+    return got <= 0 && len > 0 ? preload_ended(fd, got) : got;
+}
+
+/* The sender's address is that of the stack's end of the pair: a stream over IP tells none. */
+static socklen_t address_len_of(const void *address, socklen_t len) {
+    struct carrick_socket_name name;
+    struct sockaddr_un whole = {.sun_family = AF_UNSPEC};
+    memcpy(&whole, address, len < sizeof whole ? len : sizeof whole);
+    return carrick_socket_name_read(&whole, len, &name) ? 0 : len;
+}
+
+static void give_address(const struct sockaddr_storage *from, socklen_t full, void *to, socklen_t *len) {
+    socklen_t told = address_len_of(from, full);
+    memcpy(to, from, told < *len ? told : *len);
+    *len = told;
 }
 
 PRELOADED ssize_t recvfrom(int fd, void *restrict data, size_t len, int flags, struct sockaddr *restrict address,
                            socklen_t *restrict address_len) {
+    struct sockaddr_storage from;
+    socklen_t full = sizeof from;
+    if (!address || !address_len || *address_len > sizeof from) /* who gives no address, or a length that is none */
+        return !address || !address_len ? recv(fd, data, len, flags)
+                                        : preload_libc.recvfrom(fd, data, len, flags, address, address_len);
     if (refuses_reading(fd))
         return -1;
-    ssize_t got = preload_libc.recvfrom(fd, data, len, flags, address, address_len);
-    return got <= 0 && len > 0 ? ended(fd, got) : got;
+    bool differs = preload_differs(fd, flags);
+    ssize_t got = differs ? preload_receive(fd, &(struct iovec){data, len}, 1, flags)
+                          : preload_libc.recvfrom(fd, data, len, flags, (struct sockaddr *)&from, &full);
+    if (got <= 0 && len > 0)
+        got = preload_ended(fd, got);
+    if (got >= 0)
+        give_address(&from, differs ? 0 : full, address, address_len);
+    return got;
+}
+
+static ssize_t receive_message(int fd, struct msghdr *message, int flags) {
+    struct sockaddr_storage from;
+    struct msghdr plain = *message;
+    if (!message->msg_name)
+        return preload_libc.recvmsg(fd, message, flags);
+    plain.msg_name = &from;
+    plain.msg_namelen = sizeof from;
+    ssize_t got = preload_libc.recvmsg(fd, &plain, flags);
+    if (got < 0)
+        return got;
+    give_address(&from, plain.msg_namelen, message->msg_name, &message->msg_namelen);
+    message->msg_controllen = plain.msg_controllen;
+    message->msg_flags = plain.msg_flags;
+    return got;
 }
 
 PRELOADED ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
     if (refuses_reading(fd))
         return -1;
-    ssize_t got = preload_libc.recvmsg(fd, message, flags);
-    return got <= 0 && message->msg_iovlen > 0 ? ended(fd, got) : got;
+    bool differs = preload_differs(fd, flags);
+    ssize_t got = differs ? preload_receive(fd, message->msg_iov, message->msg_iovlen, flags)
+                          : receive_message(fd, message, flags);
+    if (got <= 0 && message->msg_iovlen > 0)
+        got = preload_ended(fd, got);
+    if (differs && got >= 0) {
+        message->msg_namelen = message->msg_name ? 0 : message->msg_namelen;
+        message->msg_controllen = 0;
+        message->msg_flags = 0;
+    }
+    return got;
+}
+
+PRELOADED int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
+    int got = preload_libc.recvmmsg(fd, messages, count, flags, timeout);
+    bool nothing = got <= 0 || (got == 1 && messages[0].msg_len == 0 && messages[0].msg_hdr.msg_iovlen > 0);
+    if (nothing && count > 0 && preload_ended(fd, got < 0 ? -1 : 0) < 0)
+        return -1;
+    for (int i = 0; i < got; i++) {
+        struct msghdr *message = &messages[i].msg_hdr;
+        const struct sockaddr *from = message->msg_namelen >= sizeof from->sa_family ? message->msg_name : NULL;
+        if (from && from->sa_family == AF_UNIX && preload_is_connection(fd))
+            message->msg_namelen = 0;
+    }
+    return got;
 }
 
 /* What programs call instead that were compiled with _FORTIFY_SOURCE: the room is at least `len`, or they are wrong. */

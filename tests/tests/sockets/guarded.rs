@@ -12,7 +12,7 @@ use super::{behaves, connected};
 const DEPUTY: &str = "
 import socket, struct, sys
 door_path, version, peer = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-for kind in range(1, 9):
+for kind in range(1, 10):
     service, given = socket.socketpair()
     service.settimeout(30)
     service.sendall(b'send 10\\n')
@@ -43,7 +43,7 @@ fn a_programs_descriptor_is_neither_read_nor_written() {
     let mut deputy = net.command(End::Ours, "python3");
     deputy.args(["-u", "-c", DEPUTY]).arg(stack.door()).args([&version(), Net::PEER]);
     let said = deputy.output().expect("it starts");
-    let expected = "1\n2\n3\n4\n5\n6\n7\n8\n";
+    let expected = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
     assert_eq!(String::from_utf8_lossy(&said.stdout), expected, "{}", String::from_utf8_lossy(&said.stderr));
     stack.wait_for_descriptors(before);
 }

@@ -4,10 +4,12 @@
 mod cases;
 mod descriptors;
 mod documented;
+mod early;
 mod guarded;
 mod over_ipv6;
 mod programs;
 mod setting;
+mod twins;
 mod users;
 
 use std::process::Command;
@@ -103,7 +105,23 @@ fn ours_behave_alike_on_a_wire_that_mixes_packets() {
     behaves(stack.command(&net, "python3"));
 }
 
-/// Whoever loses the stack learns that the network is down, and the stack that its program has died.
+const WITHOUT_STACK: &str = "import errno
+listener, peer = socket.create_server(('', 2000)), s.getpeername()
+print('connected')
+def told(f, *arguments):
+    try:
+        print(f(*arguments))
+    except OSError as e:
+        print(errno.errorcode[e.errno])
+told(s.recv, 1)
+told(s.send, b'x')
+told(listener.accept)
+told(socket.socket().connect, peer)
+told(socket.socket().bind, ('', 2001))
+";
+
+/// Whoever loses the stack learns that its connections broke and that the network is down, and the stack that its program has
+/// died.
 #[test]
 fn a_death_is_told_to_the_other_side() {
     let Some((net, stack, _peer)) = connected(&[]) else { return };
@@ -123,11 +141,11 @@ fn a_death_is_told_to_the_other_side() {
     let killed =
         program("s.sendall(b'count\\n')\nos.kill(os.getpid(), signal.SIGKILL)").status().expect("it runs");
     assert!(!killed.success());
-    let (waiting, lines) = saying(&mut program("print('connected')\nprint(s.recv(1))"), "connected");
+    let (waiting, lines) = saying(&mut program(WITHOUT_STACK), "connected");
     stack.end();
     let said: String = lines.collect::<Vec<_>>().join("\n");
     drop(waiting);
-    assert!(said.contains("Network is down"), "{said}");
+    assert_eq!(said, "ECONNRESET\nECONNRESET\nENETDOWN\nENETDOWN\nENETDOWN");
 }
 
 /// Binds as root, and then as somebody else; in the end it asks for a connection from root's port, as no library would.

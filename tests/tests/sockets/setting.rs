@@ -121,6 +121,11 @@ impl Stack {
         self.dir.path().join("door")
     }
 
+    /// Of unmodified programs.
+    pub fn library(&self) -> &Path {
+        &self.library
+    }
+
     /// A program in our namespace whose sockets are the stack's.
     pub fn command(&self, net: &Net, program: &str) -> Command {
         let mut command = net.command(End::Ours, "env");

@@ -170,6 +170,8 @@ int carrick_connect(struct carrick_stack *stack, uint16_t local_port, struct car
                     carrick_done_fn done, void *user);
 /* Names the request that was begun last, as long as it is open. */
 uint32_t carrick_last_request(const struct carrick_stack *stack);
+/* The local port of an open request of carrick_connect; another one may follow if it is in use. 0: it is not open. */
+uint16_t carrick_connect_port(const struct carrick_stack *stack, uint32_t request);
 /* Ends an open request of carrick_connect, which completes with CARRICK_ABORTED: the peer is no longer called. Of
  * programs that have the call `cancel_connect`. */
 int carrick_cancel_connect(struct carrick_stack *stack, uint32_t request, carrick_done_fn done, void *user);

@@ -27,18 +27,19 @@
 
 #include "carrick/address.h"
 
-#define CARRICK_SOCKETS_VERSION  6u
+#define CARRICK_SOCKETS_VERSION  7u
 #define CARRICK_SOCKETS_VARIABLE "CARRICK_SOCKETS" /* of the environment: the path */
 
 enum carrick_ask_kind {
     CARRICK_ASK_BIND = 1, /* address, port, options, six, only6; answers id, address, port, and the program's end of the
                              socket */
     CARRICK_ASK_LISTEN,   /* id, value: the backlog; with the program's end */
-    CARRICK_ASK_CONNECT,  /* address, port, local_port, options, six, only6, value: 1: poll reports the socket as
-                             writable only once it is connected; of a bound socket also its id, with the program's end:
-                             its options are the connection's; answers id, and the program's end of the connection */
-    CARRICK_ASK_WHY, /* id: of a connection, with the program's end; answers with the error that ended it, once; 0: none
-                        did, or somebody knows it already */
+    CARRICK_ASK_CONNECT,  /* address, port, local_port, options, six, only6, value: 1: connect() does not wait; of a
+                             bound socket also its id, with the program's end: its options are the connection's; answers
+                             id, and the program's end of the connection, which poll reports as writable only once it is
+                             connected */
+    CARRICK_ASK_WHY, /* id: of a connection, with the program's end, value: of enum carrick_socket_why; answers with the
+                        error that ended it; 0: none did, or somebody knows it already */
     CARRICK_ASK_SET, /* id, item: of enum carrick_socket_option, value; with the program's end, which only its owners
                         have */
     CARRICK_ASK_GET, /* id, item: an option, or one of CARRICK_ITEM; with the program's end; answers its value,
@@ -46,6 +47,17 @@ enum carrick_ask_kind {
     CARRICK_ASK_LINGER, /* id; with the program's end: who asks is about to close it */
     CARRICK_ASK_CLOSED, /* id, on the same connection: answers when the peer has all, or at once if the socket has other
                            owners */
+    CARRICK_ASK_CONNECTED, /* id; with the program's end: connect() again. Answers 0: it is there, which nobody has been
+                              told yet; EISCONN: somebody has; the error that ended it, once, then ECONNABORTED;
+                              EALREADY: it is being made, and if the answer has its id, a second one follows that says
+                              how that ended */
+};
+
+/* Who asks why a connection ended. */
+enum carrick_socket_why {
+    CARRICK_WHY_TAKE, /* one who takes the error, which is told once */
+    CARRICK_WHY_LOOK, /* one who only looks */
+    CARRICK_WHY_READ, /* one who reads: EPIPE, which is for those who write, is not for it */
 };
 
 /* The socket options that the stack receives; bits. The value of those that have none is 1 or 0. */
@@ -76,11 +88,17 @@ void carrick_socket_options_set(struct carrick_socket_options *options, enum car
 uint32_t carrick_socket_options_get(const struct carrick_socket_options *options, enum carrick_socket_option option);
 
 /* What else a connection reports: this, and what the program reports, as enum carrick_info numbers it; for how many
- * nanoseconds nothing was sent, or received. */
+ * nanoseconds nothing was sent, or received; bytes that the peer has not acknowledged, and those of them that were not
+ * sent yet; its local end while it is being made, which the answer has. */
 #define CARRICK_ITEM_INFO     0x10000u
 #define CARRICK_ITEM_SENT     0x20000u
 #define CARRICK_ITEM_RECEIVED 0x20001u
+#define CARRICK_ITEM_QUEUED   0x20002u
+#define CARRICK_ITEM_UNSENT   0x20003u
+#define CARRICK_ITEM_LOCAL    0x20004u
 
+/* In every version the first word of an ask is its version, and that of an answer its error: EPROTO to an ask of
+ * another version, whatever the rest of it is. */
 struct carrick_ask {
     uint32_t version;
     uint32_t kind;

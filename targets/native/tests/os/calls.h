@@ -47,6 +47,7 @@ ssize_t os_send(int fd, const void *data, size_t len, int flags);
 ssize_t os_sendto(int fd, const void *data, size_t len, int flags, const struct sockaddr *to, socklen_t to_len);
 ssize_t os_sendmsg(int fd, const struct msghdr *message, int flags);
 ssize_t os_write(int fd, const void *data, size_t len);
+ssize_t os_writev(int fd, const struct iovec *pieces, int count);
 ssize_t os_recv(int fd, void *data, size_t len, int flags);
 ssize_t os_recvfrom(int fd, void *data, size_t len, int flags, struct sockaddr *from, socklen_t *from_len);
 ssize_t os_recvmsg(int fd, struct msghdr *message, int flags);
@@ -77,6 +78,7 @@ int os_fprintf(FILE *out, const char *format, ...);
 size_t os_fwrite(const void *data, size_t size, size_t count, FILE *out);
 int os_fputc(int letter, FILE *out);
 int os_fflush(FILE *out);
+int os_raise(int signal);
 void *os_dlsym(void *library, const char *name);
 
 #endif

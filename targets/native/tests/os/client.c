@@ -259,7 +259,7 @@ static struct conn *connect_once(struct app *app) {
         return as_chosen(connected(app, fd, &to), &chosen);
     if (put == 0)
         os_broken("connect of a socket that does not wait succeeds at once");
-    if (error == EINPROGRESS && !waits)
+    if (waits ? error == EINTR : error == EINPROGRESS) /* it goes on */
         return as_chosen(await(app, fd, &to), &chosen);
     check_refused(&to, error);
     app_close(fd);

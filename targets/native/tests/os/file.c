@@ -164,6 +164,11 @@ int os_fcntl(int fd, int command, ...) {
         return 0;
     case F_GETFD:
         return *os_cloexec(fd) ? FD_CLOEXEC : 0;
+    case F_DUPFD_CLOEXEC:
+        if (os_no_files())
+            return os_fail(EMFILE);
+        file->refs++;
+        return os_install(file, true);
     case F_SETFD:
         *os_cloexec(fd) = (argument & FD_CLOEXEC) != 0;
         return 0;

@@ -197,6 +197,10 @@ ssize_t os_write(int fd, const void *data, size_t len) {
     return os_send(fd, data, len, 0);
 }
 
+ssize_t os_writev(int fd, const struct iovec *pieces, int count) {
+    return count > 0 ? os_send(fd, pieces[0].iov_base, pieces[0].iov_len, 0) : os_fail(EINVAL);
+}
+
 ssize_t os_recv(int fd, void *data, size_t len, int flags) {
     os_enter("recv", fd);
     struct os_file *file = socket_of(fd);
