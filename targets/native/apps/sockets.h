@@ -92,7 +92,9 @@ struct relay_asker {
 struct relay_question {
     struct relay *relay;
     uint64_t asker;
-    uint64_t more; /* is added to the answer */
+    uint64_t link;   /* about which it is */
+    uint64_t more;   /* is added to the answer */
+    uint32_t manner; /* in which it is asked how the link ended */
     bool open;
 };
 

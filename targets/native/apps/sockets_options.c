@@ -17,9 +17,19 @@ bool relay_shows(struct relay *relay, uint64_t cookie, int fd) {
     return has;
 }
 
-int relay_end_of(struct relay *relay, uint64_t id, int fd, uint32_t manner) {
+/* Whether a process shows the program's end of a connection, which is there or has ended. */
+static bool shows_end(struct relay *relay, uint64_t id, int fd) {
+    const struct relay_link *link = relay_link_find(relay, id);
+    for (uint32_t i = 0; i < RELAY_ENDS && !link && id != 0; i++)
+        if (relay->ends[i].id == id)
+            return relay_shows(relay, relay->ends[i].cookie, fd);
+    return link && relay_shows(relay, link->cookie, fd);
+}
+
+/* The error that ended a connection, for one who asks in this manner; 0: none did. */
+static int end_of(struct relay *relay, uint64_t id, uint32_t manner) {
     for (uint32_t i = 0; i < RELAY_ENDS && id != 0; i++) {
-        if (relay->ends[i].id != id || !relay_shows(relay, relay->ends[i].cookie, fd))
+        if (relay->ends[i].id != id)
             continue;
         int error = relay->ends[i].error;
         if (manner == CARRICK_WHY_READ && error == EPIPE)
@@ -31,12 +41,8 @@ int relay_end_of(struct relay *relay, uint64_t id, int fd, uint32_t manner) {
     return 0;
 }
 
-void relay_why(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
-    /* Where its descriptor found no place here, nothing is told: that would be taken for an end without an error. */
-    struct carrick_answer answer = {.id = ask->id, .error = fd < 0 ? ENOBUFS : 0};
-    if (fd >= 0)
-        answer.error = relay_end_of(relay, ask->id, fd, ask->value);
-    relay_answer(relay, asker, &answer);
+int relay_end_of(struct relay *relay, uint64_t id, int fd, uint32_t manner) {
+    return shows_end(relay, id, fd) ? end_of(relay, id, manner) : 0;
 }
 
 struct carrick_socket_options relay_options(const struct carrick_socket_options *wanted) {
@@ -78,18 +84,47 @@ static void get_told(void *user, enum carrick_status status, uint64_t value) {
 }
 
 /* The program tells it. Returns an errno, 0 if it will. */
-static int get_info(struct relay_link *link, uint64_t asker, uint32_t item, uint64_t more) {
+static int get_info(struct relay_link *link, uint32_t item, struct relay_question asked, carrick_done_fn told) {
     struct relay *relay = link->relay;
-    struct relay_question *question = &relay->questions[asker % RELAY_ASKERS];
+    struct relay_question *question = &relay->questions[asked.asker % RELAY_ASKERS];
     if (!link->connected || link->ending)
         return ENOTCONN;
     if (question->open) /* of one who was here before, and did not wait */
         return EAGAIN;
-    *question = (struct relay_question){.relay = relay, .asker = asker, .more = more};
+    *question = asked;
+    question->relay = relay;
+    question->link = link->id;
     carrick_stack_act_for(relay->stack, link->owner);
-    int refused = carrick_info(relay->stack, link->handle, (enum carrick_info)item, get_told, question);
+    int refused = carrick_info(relay->stack, link->handle, (enum carrick_info)item, told, question);
     question->open = refused == 0;
     return !refused ? 0 : refused == CARRICK_AGAIN ? EAGAIN : ENOPROTOOPT;
+}
+
+/* A connection may have ended while it has no request open, which would have failed. */
+static void why_told(void *user, enum carrick_status status, uint64_t value) {
+    (void)value;
+    struct relay_question *question = user;
+    struct relay *relay = question->relay;
+    uint64_t id = question->link;
+    struct relay_link *link = relay_link_find(relay, id);
+    question->open = false;
+    if (link && status != CARRICK_OK && status != CARRICK_INVALID)
+        relay_link_fail(link, relay_error(status));
+    struct carrick_answer answer = {.id = id, .error = end_of(relay, id, question->manner)};
+    relay_answer(relay, question->asker, &answer);
+}
+
+void relay_why(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
+    /* Where its descriptor found no place here, nothing is told: that would be taken for an end without an error. */
+    struct carrick_answer answer = {.id = ask->id, .error = fd < 0 ? ENOBUFS : 0};
+    if (fd >= 0 && shows_end(relay, ask->id, fd)) {
+        struct relay_link *link = relay_link_find(relay, ask->id);
+        struct relay_question asked = {.asker = asker, .manner = ask->value};
+        answer.error = end_of(relay, ask->id, ask->value);
+        if (!answer.error && link && get_info(link, CARRICK_INFO_END, asked, why_told) == 0)
+            return;
+    }
+    relay_answer(relay, asker, &answer);
 }
 
 /* What the program wrote and the stack has not taken. */
@@ -116,7 +151,8 @@ static int get_value(struct relay_link *link, const struct relay_bound *bound, u
     if (item >= CARRICK_ITEM_INFO) {
         bool queued = link && item == CARRICK_ITEM_QUEUED;
         uint32_t info = queued ? CARRICK_INFO_IN_FLIGHT : item - CARRICK_ITEM_INFO;
-        int error = link ? get_info(link, asker, info, queued ? waiting_here(link) : 0) : ENOTCONN;
+        struct relay_question asked = {.asker = asker, .more = queued ? waiting_here(link) : 0};
+        int error = link ? get_info(link, info, asked, get_told) : ENOTCONN;
         return error ? error : -1;
     }
     if (!is_option(item) || (item == CARRICK_OPTION_LINGER && !(options->on & item)))

@@ -119,6 +119,12 @@ impl Linux {
     }
 }
 
+/// Whether namespaces may have the congestion control that scripts of Linux expect.
+pub fn allows_cubic() -> bool {
+    std::fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
+        .is_ok_and(|names| names.split_whitespace().any(|name| name == "cubic"))
+}
+
 /// A script as Linux can play it. Of FreeBSD's the commands are left out, what FreeBSD tells of its buffers, the size of its
 /// windows, and the options of its SYNs: our player compares none of them but the options. Lines keep their numbers.
 fn for_linux(text: &str) -> String {

@@ -111,6 +111,9 @@ fn suite() {
     if let Err(why) = &linux {
         println!("Not played on Linux: {why}");
     }
+    if linux.is_ok() && !linux::allows_cubic() {
+        println!("Linux does not have CUBIC here: add it to net.ipv4.tcp_allowed_congestion_control");
+    }
     let all = suite::play(&PathBuf::from(folder), linux.as_ref().ok());
     let whole = root().join("target/conformance.txt");
     std::fs::write(&whole, suite::whole(&all)).expect("writable");

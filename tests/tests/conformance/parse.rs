@@ -178,7 +178,10 @@ fn event(text: &str) -> Result<Event, String> {
             Ok(Event::Report(report.ok_or_else(|| format!("the packet `{}`", packet.trim()))?))
         }
         Some(("<", packet)) => Ok(Event::In(segment(packet.trim())?)),
-        Some((">", packet)) => Ok(Event::Out(segment(packet.trim())?)),
+        Some((">", packet)) => match segment(packet.trim())? {
+            first if first.is_syn() && first.seq != 0 => Err("a SYN with another number than 0".to_owned()),
+            segment => Ok(Event::Out(segment)),
+        },
         _ => call(text),
     }
 }

@@ -124,7 +124,7 @@ impl Player {
         }
         self.last = from;
         let calls = matches!(line.event, Event::Call { .. });
-        if self.blocked.as_ref().is_some_and(|(until, _)| calls || *until <= from) {
+        if self.blocked.as_ref().is_some_and(|(until, _)| calls || *until < from) {
             self.unblock()?;
         }
         self.stack.pass(from)?;

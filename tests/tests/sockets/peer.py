@@ -65,6 +65,10 @@ def serve(s, address):
         s.sendall(b"x" * int(what[1]))
         s.recv(1)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    elif what[0] == "end":  # the end, then a reset once an answer has come
+        s.shutdown(socket.SHUT_WR)
+        s.recv(1)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     elif what[0] == "call":  # connects back, says what it is told, if anything, tells what it hears and how it ended
         back, heard = socket.socket(s.family), b""
         try:

@@ -171,6 +171,19 @@ def an_error_is_told_once():
 
 
 @case
+def a_reset_behind_the_end_is_an_error():
+    s = ask("end")
+    assert s.recv(1) == b""
+    s.sendall(b"!")
+    error, patience = 0, time.monotonic() + 10
+    while error == 0 and time.monotonic() < patience:  # nothing but the option tells of it
+        error = s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    assert error in (errno.ECONNRESET, errno.EPIPE), error  # Linux tells EPIPE
+    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
+    assert s.recv(1) == b""
+
+
+@case
 def a_read_that_waits_learns_of_a_refusal():
     s = socket.socket(FAMILY)
     s.setblocking(False)

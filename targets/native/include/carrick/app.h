@@ -246,6 +246,7 @@ enum carrick_info {
     CARRICK_INFO_SILENCE,      /* since the peer's last acknowledgement */
     CARRICK_INFO_OFFERED,      /* the peer may send */
     CARRICK_INFO_SEGMENT_MOST, /* that the peer may send, with its options */
+    CARRICK_INFO_END,          /* no value: the status is how the connection ended, CARRICK_OK while it has not */
     CARRICK_INFOS
 };
 
