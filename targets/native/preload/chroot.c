@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -39,6 +40,21 @@ static int reach_inside(void *argument) {
     return 0;
 }
 
+/* Programs such as HAProxy may not have another process (RLIMIT_NPROC): the caller goes to the folder and back. Its
+ * other threads are there, too, for that long. */
+static void reach_here(struct work *work) {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (here < 0)
+        return;
+    (void)pthread_mutex_lock(&one_at_a_time);
+    (void)reach_inside(work);
+    int error = fchdir(here) == 0 ? 0 : errno;
+    (void)pthread_mutex_unlock(&one_at_a_time);
+    (void)preload_libc.close(here);
+    work->error = work->error ? work->error : error;
+}
+
 /* The parent waits until the child has ended, so both may use this stack, and errno. */
 static int reach_from_folder(int fd, const struct sockaddr_un *door) {
     _Alignas(64) char stack[STACK_BYTES];
@@ -54,6 +70,8 @@ static int reach_from_folder(int fd, const struct sockaddr_un *door) {
     pid_t child = kept ? clone(reach_inside, stack + sizeof stack, CLONE_VM | CLONE_FILES | CLONE_VFORK, &work) : -1;
     if (child > 0)
         (void)waitpid(child, NULL, __WALL);
+    else if (kept)
+        reach_here(&work);
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     errno = work.error;
     return work.error ? -1 : 0;

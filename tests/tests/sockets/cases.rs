@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the programs are asked to do, at whichever end the server is.
 
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use carrick_tests::net::{End, Net};
-use carrick_tests::running::{Running, serve};
+use carrick_tests::running::{Running, serve, started};
 
 use super::programs::Place;
 
@@ -19,6 +20,14 @@ impl Place {
 
     pub fn path(&self) -> &Path {
         self.dir.path()
+    }
+
+    /// Lets everybody come to its folder, and to the stack's door.
+    fn open_to_users(&self) {
+        let door = self.stack.door();
+        for folder in [self.path(), door.parent().expect("a folder")] {
+            std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).expect("ours");
+        }
     }
 }
 
@@ -55,6 +64,129 @@ fn nginx(place: &Place, server: End, octets: usize) -> Running {
     std::fs::write(place.path().join("conf"), conf).expect("writable");
     let mut command = place.command(server, "nginx");
     serve(command.args(["-p", &dir.to_string(), "-c", &format!("{dir}/conf")]), "start worker process ")
+}
+
+/// A server of `data` at the other end, which a proxy in front of it needs.
+fn origin(place: &Place, server: End) -> Running {
+    let data: Vec<u8> = (0..300_000).map(|n| (n * 31 % 251) as u8).collect();
+    std::fs::create_dir_all(place.path().join("www")).expect("writable");
+    std::fs::write(place.path().join("www/data"), data).expect("writable");
+    let mut command = place.command(other(server), "python3");
+    command.args(["-u", "-m", "http.server", "8080", "--bind", address(other(server)), "--directory"]);
+    serve(command.arg(place.path().join("www")), "Serving HTTP")
+}
+
+/// Through the proxy, several times at once and one after another.
+fn fetches_through_the_proxy(place: &Place, server: End) {
+    let url = format!("http://{}:8000/data", address(server));
+    let mut curl = place.command(other(server), "curl");
+    curl.args(["-sS", "--fail", "--max-time", "60", "--parallel"]);
+    let got = output(curl.args([&url, &url, &url, &url]));
+    assert_eq!(got.len(), 1_200_000);
+    let got = output(place.command(other(server), "curl").args(["-sS", "--max-time", "60", &url]));
+    assert!(got == std::fs::read(place.path().join("www/data")).expect("readable"), "{} octets", got.len());
+}
+
+/// nginx adds a socket to its epoll set, and connects it then.
+pub fn nginx_is_a_reverse_proxy(place: &Place, server: End) {
+    let _origin = origin(place, server);
+    let dir = place.path().display();
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .iter()
+        .map(|name| format!("{name}_temp_path {dir}/{name}; "))
+        .collect();
+    let conf = format!(
+        "daemon off; pid {dir}/pid; user root; error_log stderr notice; worker_processes 2;\n\
+         events {{ worker_connections 256; }}\n\
+         http {{ access_log off; {temporary} upstream there {{ server {}:8080; keepalive 4; }}\n\
+         server {{ listen 8000; location / {{ proxy_pass http://there; proxy_http_version 1.1;\n\
+         proxy_set_header Connection \"\"; proxy_connect_timeout 20s; }} }} }}\n",
+        address(other(server))
+    );
+    std::fs::write(place.path().join("conf"), conf).expect("writable");
+    let mut command = place.command(server, "nginx");
+    let _nginx =
+        serve(command.args(["-p", &dir.to_string(), "-c", &format!("{dir}/conf")]), "start worker process ");
+    fetches_through_the_proxy(place, server);
+}
+
+/// HAProxy as Debian configures it: it asks whether its sockets listen, changes its root and its user, and may not make
+/// another process.
+pub fn haproxy_proxies(place: &Place, server: End) {
+    let _origin = origin(place, server);
+    let root = place.path().join("empty");
+    std::fs::create_dir_all(&root).expect("writable");
+    let conf = format!(
+        "global\n chroot {}\n uid 65534\n gid 65534\n maxconn 200\n\
+         defaults\n mode http\n timeout connect 20s\n timeout client 20s\n timeout server 20s\n\
+         frontend here\n bind {}:8000\n default_backend there\n\
+         backend there\n server one {}:8080\n",
+        root.display(),
+        address(server),
+        address(other(server))
+    );
+    std::fs::write(place.path().join("conf"), conf).expect("writable");
+    place.open_to_users();
+    let mut command = place.command(server, "haproxy");
+    let (_haproxy, lines) = started(command.args(["-db", "-V", "-f"]).arg(place.path().join("conf")));
+    std::thread::spawn(move || lines.for_each(drop));
+    let mut wait = place.command(other(server), "curl");
+    let url = format!("http://{}:8000/data", address(server));
+    output(wait.args([
+        "-sS",
+        "--retry",
+        "40",
+        "--retry-delay",
+        "1",
+        "--retry-connrefused",
+        "-o",
+        "/dev/null",
+        &url,
+    ]));
+    fetches_through_the_proxy(place, server);
+}
+
+/// PostgreSQL is not root, and keeps its data for all cases.
+fn postgres(place: &Place, program: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", program]);
+    command.current_dir(place.path());
+    command
+}
+
+/// A library of this server calls read() before main. Rows, and an answer to each of many small questions.
+pub fn postgresql_answers_psql(place: &Place, server: End) {
+    let data = place.path().join("pg");
+    let programs = postgres_programs().expect("it is there");
+    if !data.exists() {
+        std::fs::create_dir(&data).expect("writable");
+        std::os::unix::fs::chown(&data, Some(65534), Some(65534)).expect("we are root");
+        let mut initdb = postgres(place, &programs.join("initdb").display().to_string());
+        output(initdb.args(["-A", "trust", "-U", "postgres", "--no-sync", "-D"]).arg(&data));
+        std::fs::write(data.join("pg_hba.conf"), "host all all all trust\n").expect("writable");
+    }
+    place.open_to_users();
+    let mut command = place.command(server, "setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(programs.join("postgres"));
+    command
+        .args(["-h", address(server), "-c", "unix_socket_directories=", "-c", "fsync=off", "-D"])
+        .arg(&data);
+    let _server = serve(&mut command, "ready to accept connections");
+    let psql = |question: &str| {
+        let mut command = place.command(other(server), "psql");
+        output(command.args(["-h", address(server), "-U", "postgres", "-Atc", question, "postgres"]))
+    };
+    assert_eq!(psql("select 6 * 7"), b"42\n");
+    let rows = psql("select n, repeat('a', n % 50) from generate_series(1, 20000) n");
+    assert_eq!(rows.iter().filter(|&&octet| octet == b'\n').count(), 20_000);
+    let many: String = (0..200).map(|n| format!("select {n};")).collect();
+    assert_eq!(psql(&many).iter().filter(|&&octet| octet == b'\n').count(), 200);
+}
+
+/// Where Debian has them.
+pub fn postgres_programs() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
+    versions.flatten().map(|version| version.path().join("bin")).find(|bin| bin.join("postgres").exists())
 }
 
 pub fn nginx_serves_and_curl_fetches(place: &Place, server: End) {
