@@ -95,6 +95,7 @@ struct relay_question {
     uint64_t link;   /* about which it is */
     uint64_t more;   /* is added to the answer */
     uint32_t manner; /* in which it is asked how the link ended */
+    uint32_t again;  /* so often before it is answered */
     bool open;
 };
 

@@ -100,28 +100,40 @@ static int get_info(struct relay_link *link, uint32_t item, struct relay_questio
     return !refused ? 0 : refused == CARRICK_AGAIN ? EAGAIN : ENOPROTOOPT;
 }
 
-/* A connection may have ended while it has no request open, which would have failed. */
+static void why_told(void *user, enum carrick_status status, uint64_t value);
+
+/* Asks how a connection ended, which it may have done while it has no request open that would have failed. False: it is
+ * not asked any more. */
+static bool why_later(const struct relay_question *question, uint32_t again) {
+    struct relay_link *link = relay_link_find(question->relay, question->link);
+    struct relay_question asked = {.asker = question->asker, .manner = question->manner, .again = again - 1};
+    return link && again > 0 && get_info(link, CARRICK_INFO_END, asked, why_told) == 0;
+}
+
 static void why_told(void *user, enum carrick_status status, uint64_t value) {
     (void)value;
     struct relay_question *question = user;
     struct relay *relay = question->relay;
-    uint64_t id = question->link;
-    struct relay_link *link = relay_link_find(relay, id);
+    struct relay_link *link = relay_link_find(relay, question->link);
     question->open = false;
     if (link && status != CARRICK_OK && status != CARRICK_INVALID)
         relay_link_fail(link, relay_error(status));
-    struct carrick_answer answer = {.id = id, .error = end_of(relay, id, question->manner)};
+    if (why_later(question, question->again))
+        return;
+    struct carrick_answer answer = {.id = question->link};
+    answer.error = end_of(relay, question->link, question->manner);
     relay_answer(relay, question->asker, &answer);
 }
 
 void relay_why(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     /* Where its descriptor found no place here, nothing is told: that would be taken for an end without an error. */
     struct carrick_answer answer = {.id = ask->id, .error = fd < 0 ? ENOBUFS : 0};
+    struct relay_question question = {.relay = relay, .asker = asker, .link = ask->id, .manner = ask->value};
     if (fd >= 0 && shows_end(relay, ask->id, fd)) {
-        struct relay_link *link = relay_link_find(relay, ask->id);
-        struct relay_question asked = {.asker = asker, .manner = ask->value};
         answer.error = end_of(relay, ask->id, ask->value);
-        if (!answer.error && link && get_info(link, CARRICK_INFO_END, asked, why_told) == 0)
+        /* What has arrived at the device before it was asked shall count: by the second answer of the program the first
+         * one's turn of the stack is over, in which it took that. */
+        if (!answer.error && why_later(&question, 2))
             return;
     }
     relay_answer(relay, asker, &answer);
