@@ -2,12 +2,14 @@
 //! The example applications, each with a program that everybody has at the other end.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use carrick_tests::build::{carrick, host, root};
-use carrick_tests::net::{End, Net, lacks};
+use carrick_tests::net::{End, Net, lacks, skip};
 use carrick_tests::pattern;
-use carrick_tests::running::serve;
+use carrick_tests::running::{saying, serve};
 use tempfile::TempDir;
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
@@ -34,6 +36,30 @@ fn curl(net: &Net, more: &[&str]) -> (String, Vec<u8>) {
     let arguments = ["-sS", "--max-time", "20", "-w", "%{stderr}%{http_code} %header{content-range}"];
     let got = net.command(End::Peer, "curl").args(arguments).args(more).arg(url).output().expect("curl runs");
     (String::from_utf8_lossy(&got.stderr).into_owned(), got.stdout)
+}
+
+/// Its socket is in a folder of that user's, which root takes for it.
+#[test]
+fn a_host_of_another_user_ends_with_who_started_it() {
+    const USER: u32 = 65534;
+    let dir = tempfile::tempdir().expect("a folder");
+    if std::os::unix::fs::chown(dir.path(), Some(USER), Some(USER)).is_err() {
+        return skip("only root starts a host of another user");
+    }
+    let (at, door) = (dir.path().display(), dir.path().join("door"));
+    let mut command = Command::new(carrick());
+    command.args(["run", PROGRAM, "--port", &format!("unix:{at}/a:{at}/b"), "--addr", "10.0.0.1/24"]);
+    command.args(["--user", &USER.to_string(), "--app", &format!("sockets:{}", door.display())]);
+    let (running, lines) = saying(command.current_dir(root()), "serving sockets at");
+    let owner = std::fs::metadata(&door).expect("it serves").uid();
+    assert_eq!(owner, USER);
+    let (tell, ended) = std::sync::mpsc::channel();
+    // It has the pipe until its end.
+    std::thread::spawn(move || tell.send(lines.count()));
+    let killed = Command::new("kill").args(["-KILL", &running.id().to_string()]).status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    ended.recv_timeout(Duration::from_secs(30)).expect("the host ends too");
+    assert!(!door.exists(), "in order");
 }
 
 #[test]

@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
+#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -142,6 +143,17 @@ static bool become(uint32_t user, struct carrick_port_error *error) {
     return true;
 }
 
+/* A process that changes its user hears no more of its parent's end (prctl(2)), which may have come meanwhile. */
+static bool go_on_with_parent(const struct carrick_confinement *needs, struct carrick_port_error *error) {
+    if (needs->death_signal == 0)
+        return true;
+    if (prctl(PR_SET_PDEATHSIG, needs->death_signal) != 0)
+        return refused(error, "PR_SET_PDEATHSIG");
+    if (getppid() != needs->parent)
+        raise(needs->death_signal);
+    return true;
+}
+
 /* All capabilities but the one to which changing maps of BPF is bound on some systems. */
 static bool drop_capabilities(bool kernel, struct carrick_port_error *error) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -206,7 +218,7 @@ static bool allow_calls(const struct carrick_confinement *needs, struct carrick_
 bool carrick_confine(const struct carrick_confinement *needs, struct carrick_port_error *error) {
     if (needs->has_user && !become(needs->user, error))
         return false;
-    if (!drop_capabilities(needs->kernel, error))
+    if (!drop_capabilities(needs->kernel, error) || !go_on_with_parent(needs, error))
         return false;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return refused(error, "PR_SET_NO_NEW_PRIVS");

@@ -7,6 +7,8 @@
 #ifndef CARRICK_APPS_CONFINE_H
 #define CARRICK_APPS_CONFINE_H
 
+#include <sys/types.h>
+
 #include "apps/apps.h"
 
 /* What the process goes on to need. */
@@ -17,6 +19,8 @@ struct carrick_confinement {
     bool kernel;   /* the core is in the kernel: asks for routes and neighbours, and changes maps of BPF */
     bool has_user; /* becomes `user`, with the group of the same number */
     uint32_t user;
+    pid_t parent;     /* as this process began */
+    int death_signal; /* what it gets when that one ends, as it began; 0: nothing */
 };
 
 /* False: `error` says what the system refused. */

@@ -24,7 +24,9 @@ struct run {
     const struct carrick_application *applications[2];
     void *states[2];
     uint32_t count;
-    bool started;  /* with its applications */
+    bool started; /* with its applications */
+    pid_t parent; /* of this process, and what it gets when that one ends */
+    int death_signal;
     FILE *records; /* NULL: nobody looks on */
     struct carrick_changes changes;
     struct carrick_devices devices;
@@ -201,7 +203,7 @@ static void end_asked(void *user) {
 }
 
 /* All is open by now: nothing that is needed from here on takes a privilege. */
-static bool confine(const struct carrick_options *options, struct carrick_port_error *error) {
+static bool confine(const struct run *run, const struct carrick_options *options, struct carrick_port_error *error) {
     bool local = false;
     for (uint32_t i = 0; i < options->port_count; i++)
         local |= strncmp(options->ports[i], "unix:", 5) == 0;
@@ -209,7 +211,9 @@ static bool confine(const struct carrick_options *options, struct carrick_port_e
                                         .connects = local,
                                         .kernel = options->here->kind != NULL,
                                         .has_user = options->has_user,
-                                        .user = options->user};
+                                        .user = options->user,
+                                        .parent = run->parent,
+                                        .death_signal = run->death_signal};
     for (uint32_t i = 0; i < options->app_count; i++) {
         needs.files |= options->applications[i]->files;
         needs.removes |= options->applications[i]->removes;
@@ -246,7 +250,7 @@ static int run_until_end(struct run *run, const struct carrick_options *options,
         return fail(error, CARRICK_EXIT_FAILED);
     /* Timers to the microsecond: the kernel's slack of 50 us is for those who save power. */
     (void)prctl(PR_SET_TIMERSLACK, 1);
-    if (!confine(options, error))
+    if (!confine(run, options, error))
         return fail(error, CARRICK_EXIT_MISSING);
     say_between(options);
     tell_ready();
@@ -272,7 +276,8 @@ static void close_run(struct run *run, bool print) {
 int main(int argc, char **argv) {
     struct carrick_options options;
     struct carrick_port_error error = {""};
-    struct run run = {.count = 0};
+    struct run run = {.parent = getppid()};
+    (void)prctl(PR_GET_PDEATHSIG, &run.death_signal);
     const struct carrick_program_table here = carrick_program_table();
     switch (carrick_options_read(&options, &here, argc, argv, &error)) {
     case CARRICK_OPTIONS_HELP:
