@@ -162,6 +162,9 @@ int preload_tell(const struct carrick_ask *ask, int fd) {
 }
 
 int preload_why(int fd, uint64_t id, uint32_t manner) {
-    int error = preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_WHY, .id = id, .value = manner}, fd);
+    int error = preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_WHY, .id = id, .value = manner}, fd), noted;
+    socklen_t len = sizeof noted;
+    if (error && manner != CARRICK_WHY_LOOK) /* what the kernel noted of the pair is told with it */
+        (void)preload_libc.getsockopt(fd, SOL_SOCKET, SO_ERROR, &noted, &len);
     return error == ENETDOWN ? ECONNRESET : error; /* nobody is left who knows more */
 }

@@ -8,8 +8,10 @@
 
 static bool has_error(int fd) {
     struct carrick_socket_name name;
-    return preload_name(fd, &name) && name.kind == CARRICK_SOCKET_CONNECTION &&
-           preload_why(fd, name.id, CARRICK_WHY_LOOK) != 0;
+    int error = preload_name(fd, &name) && name.kind == CARRICK_SOCKET_CONNECTION
+                    ? preload_why(fd, name.id, CARRICK_WHY_LOOK)
+                    : 0;
+    return error && error != EMFILE && error != ENFILE; /* without a descriptor nobody can be asked */
 }
 
 /* A connection without an end at the stack is over, or has failed. */

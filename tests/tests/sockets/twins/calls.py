@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Calls on sockets as a program makes them, each with its name: cases and random sequences are written with these. Each returns
 what can be seen of its result as a word: a value, or the name of its errno, `+SIGPIPE` behind it where that signal came."""
+import ast
 import ctypes
 import errno
 import fcntl
@@ -401,6 +402,22 @@ def sigpipe(w, what):
     """Whether the next calls may kill: `ignored`, or `counted` again."""
     signal.signal(signal.SIGPIPE, signal.SIG_IGN if what == "ignored" else w.on_pipe)
     return "ok"
+
+
+@call
+def child(w, *line):
+    """The call, made by a process that is forked for it."""
+    r, to = os.pipe()
+    number = os.fork()
+    if number == 0:
+        said = w.do(" ".join(line))
+        os.write(to, repr((said, w.sent, w.got)).encode())
+        os._exit(0)
+    os.close(to)
+    said, w.sent, w.got = ast.literal_eval(os.read(r, 65536).decode())
+    os.close(r)
+    os.waitpid(number, 0)
+    return said
 
 
 @call
