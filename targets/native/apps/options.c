@@ -267,8 +267,8 @@ void carrick_options_help(const struct carrick_options *options, const char *exe
     for (size_t i = 0; i < APPLICATIONS; i++)
         printf(" %s", applications[i]->usage);
     printf("\n"
-           "                    (idle: time without progress until a connection is closed; full: the same, while few can\n"
-           "                    be accepted; default 60s, 0s: never)\n"
+           "                    (idle: time without progress until a connection is closed; full: the same,\n"
+           "                    while few more can be accepted; default 60s, 0s: never)\n"
            "  --fault FAULTS    faults of the wire (of each port), in both directions: "
            "loss=1%%,reorder=2%%,dup=1%%,corrupt=0.1%%,mark=5%%,delay=10ms,jitter=1ms,seed=7\n"
            "  --pcap FILE       capture of the packets sent and received (pcapng)\n"

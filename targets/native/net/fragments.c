@@ -10,18 +10,18 @@
 
 #include "net/fragments.h"
 
-#define FRAGMENT_UNIT   8u     /* bytes: but for the last, fragments have a multiple of it */
-#define DATAGRAM_MOST   65535u /* bytes, without the header of IPv6 */
-#define DATAGRAM_UNITS  ((DATAGRAM_MOST + FRAGMENT_UNIT) / FRAGMENT_UNIT)
-#define HEADERS_MOST    256u /* bytes before the first fragment's data; 60 over IPv4 */
-#define IP6_MORE        1u
+#define FRAGMENT_UNIT  8u     /* bytes: but for the last, fragments have a multiple of it */
+#define DATAGRAM_MOST  65535u /* bytes, without the header of IPv6 */
+#define DATAGRAM_UNITS ((DATAGRAM_MOST + FRAGMENT_UNIT) / FRAGMENT_UNIT)
+#define HEADERS_MOST   256u /* bytes before the first fragment's data; 60 over IPv4 */
+#define IP6_MORE       1u
 /* where fields are: in the header of IPv6, and in that of a fragment */
 #define IP6_PAYLOAD_LENGTH 4u
 #define FRAGMENT_OFFSET    2u
-#define WAITS_NS        UINT64_C(30000000000) /* RFC 1122 §3.3.2 leaves it open; Linux has as much */
-#define WAITS6_NS       UINT64_C(60000000000) /* RFC 8200 §4.5 */
-#define ECN_NONE        1u                    /* bits of `ecn`, by codepoint */
-#define ECN_EXPERIENCED 8u
+#define WAITS_NS           UINT64_C(30000000000) /* RFC 1122 §3.3.2 leaves it open; Linux has as much */
+#define WAITS6_NS          UINT64_C(60000000000) /* RFC 8200 §4.5 */
+#define ECN_NONE           1u                    /* bits of `ecn`, by codepoint */
+#define ECN_EXPERIENCED    8u
 
 enum datagram_state { DATAGRAM_FREE, DATAGRAM_GATHERS, DATAGRAM_LENT };
 

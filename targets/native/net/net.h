@@ -66,8 +66,8 @@ void net_refuse6(struct carrick_net *net, uint64_t now, const struct net_receive
 /* Reports to the sender of a first fragment, of which the beginning is there, that others did not arrive in time. */
 void net_refuse_late(struct carrick_net *net, uint64_t now, const struct net_received *first);
 
-/* Reports to the sender of a fragment of IPv6 that it has a wrong field, at so many bytes from its beginning, or that its
- * chain of headers is not whole: codes of a parameter problem. */
+/* Reports to the sender of a fragment of IPv6 that it has a wrong field, at so many bytes from its beginning, or that
+ * its chain of headers is not whole: codes of a parameter problem. */
 void net_refuse_fragment6(struct carrick_net *net, uint64_t now, const struct net_received *received, uint8_t code,
                           uint32_t pointer);
 #define NET_BAD_FIELD 0u
