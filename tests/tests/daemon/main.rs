@@ -530,7 +530,7 @@ fn what_a_dead_daemon_left_of_another_program_is_told_and_taken_away_when_asked(
     fs::write(house.file(), text.replace("c.count += e.n", "c.count += e.n + 1")).expect("writable");
     let (code, said) = refusal(house.carrickd("run").arg(&config));
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("is what a dead daemon left, with source "), "{said}");
+    assert!(said.contains("is what a dead daemon left, with a program that has changed, or that another version of Carrick has built: source "), "{said}");
     assert!(said.contains("`carrickd clean least` takes it away"), "{said}");
     assert!(house.is_attached(), "it is still there");
     let (code, said) = refusal(house.carrickd("clean").arg("most"));

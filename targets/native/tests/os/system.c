@@ -70,6 +70,25 @@ int os_raise(int signal) {
     return 0;
 }
 
+gid_t os_getegid(void) {
+    return 0;
+}
+
+/* There is no other user. */
+static int os_become(uint32_t number) {
+    if (number != 0)
+        errno = EINVAL;
+    return number == 0 ? 0 : -1;
+}
+
+int os_seteuid(uid_t user) {
+    return os_become(user);
+}
+
+int os_setegid(gid_t group) {
+    return os_become(group);
+}
+
 /* There are no network devices. */
 int os_ioctl(int fd, unsigned long request, ...) {
     (void)fd, (void)request;
