@@ -6,9 +6,11 @@ use clap::parser::ValueSource;
 
 use crate::commands::scenario::AppKind;
 
+type Holds = fn(&Run<'_>) -> bool;
+
 /// A condition, and the options that say nothing where it holds.
 struct Rule {
-    holds: fn(&Run<'_>) -> bool,
+    holds: Holds,
     /// the condition, as a person said it
     said: &'static str,
     /// options by the names of the parser, and what to do instead
