@@ -99,9 +99,11 @@ fn compile(name: &str, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
 pub(crate) fn host(program: &Program, tracing: Tracing) -> Result<Built, Failure> {
     let kind = if tracing == Tracing::On { "telling" } else { "native" };
     let name = format!("{}-host", program.name);
-    built::once(&Recipe::of_c(&name, kind), |dir| write(program, dir), |dir| {
-        compile(&program.name, dir, tracing)
-    })
+    built::once(
+        &Recipe::of_c(&name, kind),
+        |dir| write(program, dir),
+        |dir| compile(&program.name, dir, tracing),
+    )
 }
 
 #[cfg(test)]
