@@ -165,7 +165,7 @@ fn a_missing_compiler_is_told_with_its_mend() {
         let (code, text) = said(&mut command);
         assert_eq!(code, Some(MISSING), "{text}");
         assert!(
-            text.contains("/nowhere/cc does not start") && text.contains("apt-get install gcc"),
+            text.contains("needs /nowhere/cc, which does not start") && text.contains("apt-get install gcc"),
             "{text}"
         );
         assert!(!text.contains("panicked"), "{text}");

@@ -4,7 +4,7 @@ import os
 import socket
 import struct
 
-VERSION = 6
+VERSION = 7
 LISTEN, WHY, SET = 2, 4, 5
 RESET = 4  # an option: closing resets
 
