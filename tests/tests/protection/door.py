@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What is asked at the door of the sockets' relay, byte by byte, as its library does (carrick/sockets.h)."""
 import os
+import pathlib
+import re
 import socket
 import struct
 
-VERSION = 7
+HEADER = pathlib.Path(__file__).parents[3] / "targets/native/include/carrick/sockets.h"
+VERSION = int(re.search(r"CARRICK_SOCKETS_VERSION +(\d+)", HEADER.read_text()).group(1))
 LISTEN, WHY, SET = 2, 4, 5
 RESET = 4  # an option: closing resets
 

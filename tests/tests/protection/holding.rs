@@ -20,8 +20,7 @@ use carrick_sim::{Report, Scenario, run};
 use carrick_tests::build::{host, root};
 use carrick_tests::in_kernel::run_in_kernel;
 use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
-use carrick_tests::running::{Running, started};
-use tempfile::TempDir;
+use carrick_tests::running::started;
 
 const TCP: &str = "protocols/tcp/tcp.mtp";
 const SECOND: u64 = 1_000_000_000;
@@ -119,31 +118,44 @@ fn idle_connections_give_their_receive_buffers_to_a_newcomer() {
     assert!(held < alone * 0.7, "{held:.0} bit/s where they give back nothing, {alone:.0} alone");
 }
 
-/// A server of one small file, and what it says from then on.
-fn served(
-    mut command: Command,
-    dir: &TempDir,
-    option: &str,
-) -> Option<(Running, impl Iterator<Item = String> + use<>)> {
+/// What a client sees of a server with so many slots; DIR in `app` is a folder with one small file. None: it does not serve.
+fn seen(net: &Net, mut command: Command, app: &str, slots: u32, what: &str) -> Option<String> {
+    let dir = tempfile::tempdir().expect("a folder");
     fs::write(dir.path().join("a"), "hello\n").expect("writable");
-    serves(&mut command, &format!("http:{}{option}", dir.path().display()))
+    let app = app.replace("DIR", &dir.path().display().to_string());
+    let (running, mut lines) = started(command.args(["--app", &app, "--set", &format!("max_conns={slots}")]));
+    lines
+        .find(|line| line.starts_with("listening on port") || line.starts_with("error"))
+        .filter(|line| line.starts_with("listening"))?;
+    let saw = client(net, what);
+    running.end();
+    Some(saw)
 }
 
-/// A server with 32 slots.
-fn serves(command: &mut Command, app: &str) -> Option<(Running, impl Iterator<Item = String> + use<>)> {
-    serves_of(command, app, 32)
-}
-
-fn serves_of(
-    command: &mut Command,
-    app: &str,
-    slots: u32,
-) -> Option<(Running, impl Iterator<Item = String> + use<>)> {
-    let (running, mut lines) = started(command.args(["--app", app, "--set", &format!("max_conns={slots}")]));
-    match lines.find(|line| line.starts_with("listening on port") || line.starts_with("error")) {
-        Some(line) if line.starts_with("listening") => Some((running, lines)),
-        _ => None,
+/// As [`seen`], of a native server; None: this machine lacks something.
+fn seen_natively(settings: &[&str], app: &str, slots: u32, what: &str) -> Option<String> {
+    if lacks("python3") {
+        return None;
     }
+    let net = Net::tun()?;
+    let mut command = native(&net);
+    settings.iter().for_each(|setting| {
+        command.args(["--set", setting]);
+    });
+    Some(seen(&net, command, app, slots, what).expect("it serves"))
+}
+
+/// As [`seen`], of a server of 32 slots in the kernel; None: this machine lacks something.
+fn seen_in_the_kernel(what: &str) -> Option<String> {
+    if lacks("python3") {
+        return None;
+    }
+    let net = Net::kernel_on_both()?;
+    let seen = seen(&net, run_in_kernel(&net, &root().join(TCP)), "http:DIR", 32, what);
+    if seen.is_none() {
+        skip("programs in the kernel");
+    }
+    seen
 }
 
 fn native(net: &Net) -> Command {
@@ -165,71 +177,33 @@ fn client(net: &Net, what: &str) -> String {
 
 #[test]
 fn a_native_server_of_32_slots_answers_200_requests_one_after_the_other() {
-    if lacks("python3") {
-        return;
-    }
-    let Some(net) = Net::tun() else { return };
-    let dir = tempfile::tempdir().expect("a folder");
-    let Some((running, _said)) = served(native(&net), &dir, "") else { panic!("it does not serve") };
-    assert_eq!(client(&net, "in_turn"), "200 of 200");
-    running.end();
+    let Some(seen) = seen_natively(&[], "http:DIR", 32, "in_turn") else { return };
+    assert_eq!(seen, "200 of 200");
 }
 
 #[test]
 fn a_server_in_the_kernel_of_32_slots_answers_200_requests_one_after_the_other() {
-    if lacks("python3") {
-        return;
-    }
-    let Some(net) = Net::kernel_on_both() else { return };
-    let dir = tempfile::tempdir().expect("a folder");
-    let Some((running, _said)) = served(run_in_kernel(&net, &root().join(TCP)), &dir, "") else {
-        return skip("programs in the kernel");
-    };
-    assert_eq!(client(&net, "in_turn"), "200 of 200");
-    running.end();
+    let Some(seen) = seen_in_the_kernel("in_turn") else { return };
+    assert_eq!(seen, "200 of 200");
 }
 
 /// Half of them say nothing, and half a part of a request, byte by byte.
 #[test]
 fn clients_that_say_nothing_are_closed_and_others_served() {
-    if lacks("python3") {
-        return;
-    }
-    let Some(net) = Net::tun() else { return };
-    let dir = tempfile::tempdir().expect("a folder");
-    let mut command = native(&net);
-    command.args(["--set", "peer_share=0"]);
-    let Some((running, _said)) = served(command, &dir, ",idle=1s") else { panic!("it does not serve") };
-    assert_eq!(client(&net, "silent"), "refused, then 200 OK; 32 of 32 closed");
-    running.end();
+    let Some(seen) = seen_natively(&["peer_share=0"], "http:DIR,idle=1s", 32, "silent") else { return };
+    assert_eq!(seen, "refused, then 200 OK; 32 of 32 closed");
 }
 
 #[test]
 fn silent_clients_of_an_echo_are_closed_where_that_is_wanted() {
-    if lacks("python3") {
-        return;
-    }
-    let Some(net) = Net::tun() else { return };
-    let Some((running, _said)) = serves(&mut native(&net), "echo:7,idle=1s") else {
-        panic!("it does not serve")
-    };
-    assert_eq!(client(&net, "idle"), "8 of 8 closed");
-    running.end();
+    let Some(seen) = seen_natively(&[], "echo:7,idle=1s", 32, "idle") else { return };
+    assert_eq!(seen, "8 of 8 closed");
 }
 
 #[test]
 fn a_key_value_store_without_slots_closes_who_is_idle_for_longest() {
-    if lacks("python3") {
-        return;
-    }
-    let Some(net) = Net::tun() else { return };
-    let mut command = native(&net);
-    command.args(["--set", "peer_share=0"]);
-    let Some((running, _said)) = serves_of(&mut command, "kv:80,full=1s", 64) else {
-        panic!("it does not serve")
-    };
-    assert_eq!(client(&net, "full"), "refused, then served; the first closed, the last open");
-    running.end();
+    let Some(seen) = seen_natively(&["peer_share=0"], "kv:80,full=1s", 64, "full") else { return };
+    assert_eq!(seen, "refused, then served; the first closed, the last open");
 }
 
 /// Of 32 slots, the share of a client that is alone.
@@ -237,26 +211,12 @@ const HELD: &str = "29 held, then ConnectionRefusedError; 200 OK elsewhere";
 
 #[test]
 fn a_native_server_serves_another_client_beside_one_that_holds_what_it_can_get() {
-    if lacks("python3") {
-        return;
-    }
-    let Some(net) = Net::tun() else { return };
-    let dir = tempfile::tempdir().expect("a folder");
-    let Some((running, _said)) = served(native(&net), &dir, "") else { panic!("it does not serve") };
-    assert_eq!(client(&net, "crowd"), HELD);
-    running.end();
+    let Some(seen) = seen_natively(&[], "http:DIR", 32, "crowd") else { return };
+    assert_eq!(seen, HELD);
 }
 
 #[test]
 fn a_server_in_the_kernel_serves_another_client_beside_one_that_holds_what_it_can_get() {
-    if lacks("python3") {
-        return;
-    }
-    let Some(net) = Net::kernel_on_both() else { return };
-    let dir = tempfile::tempdir().expect("a folder");
-    let Some((running, _said)) = served(run_in_kernel(&net, &root().join(TCP)), &dir, "") else {
-        return skip("programs in the kernel");
-    };
-    assert_eq!(client(&net, "crowd"), HELD);
-    running.end();
+    let Some(seen) = seen_in_the_kernel("crowd") else { return };
+    assert_eq!(seen, HELD);
 }
