@@ -47,10 +47,13 @@ fn output(command: &mut Command) -> Vec<u8> {
     done.stdout
 }
 
-/// nginx with two workers, which it forks, serving `data`.
-fn nginx(place: &Place, server: End, octets: usize) -> Running {
-    let data: Vec<u8> = (0..octets).map(|n| (n * 31 % 251) as u8).collect();
-    std::fs::write(place.path().join("data"), data).expect("writable");
+/// The bytes of a file to fetch.
+fn data(octets: usize) -> Vec<u8> {
+    (0..octets).map(|n| (n * 31 % 251) as u8).collect()
+}
+
+/// nginx with two workers, which it forks, and this in its configuration of HTTP.
+fn nginx_of(place: &Place, server: End, http: &str) -> Running {
     let dir = place.path().display();
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .iter()
@@ -59,18 +62,25 @@ fn nginx(place: &Place, server: End, octets: usize) -> Running {
     let conf = format!(
         "daemon off; pid {dir}/pid; user root; error_log stderr notice; worker_processes 2;\n\
          events {{ worker_connections 256; }}\n\
-         http {{ access_log off; sendfile on; tcp_nopush on; {temporary} server {{ listen 80; root {dir}; }} }}\n"
+         http {{ access_log off; {temporary} {http} }}\n"
     );
     std::fs::write(place.path().join("conf"), conf).expect("writable");
     let mut command = place.command(server, "nginx");
     serve(command.args(["-p", &dir.to_string(), "-c", &format!("{dir}/conf")]), "start worker process ")
 }
 
+/// nginx that serves `data`.
+fn nginx(place: &Place, server: End, octets: usize) -> Running {
+    std::fs::write(place.path().join("data"), data(octets)).expect("writable");
+    let served =
+        format!("sendfile on; tcp_nopush on; server {{ listen 80; root {}; }}", place.path().display());
+    nginx_of(place, server, &served)
+}
+
 /// A server of `data` at the other end, which a proxy in front of it needs.
 fn origin(place: &Place, server: End) -> Running {
-    let data: Vec<u8> = (0..300_000).map(|n| (n * 31 % 251) as u8).collect();
     std::fs::create_dir_all(place.path().join("www")).expect("writable");
-    std::fs::write(place.path().join("www/data"), data).expect("writable");
+    std::fs::write(place.path().join("www/data"), data(300_000)).expect("writable");
     let mut command = place.command(other(server), "python3");
     command.args(["-u", "-m", "http.server", "8080", "--bind", address(other(server)), "--directory"]);
     serve(command.arg(place.path().join("www")), "Serving HTTP")
@@ -90,23 +100,13 @@ fn fetches_through_the_proxy(place: &Place, server: End) {
 /// nginx adds a socket to its epoll set, and connects it then.
 pub fn nginx_is_a_reverse_proxy(place: &Place, server: End) {
     let _origin = origin(place, server);
-    let dir = place.path().display();
-    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-        .iter()
-        .map(|name| format!("{name}_temp_path {dir}/{name}; "))
-        .collect();
-    let conf = format!(
-        "daemon off; pid {dir}/pid; user root; error_log stderr notice; worker_processes 2;\n\
-         events {{ worker_connections 256; }}\n\
-         http {{ access_log off; {temporary} upstream there {{ server {}:8080; keepalive 4; }}\n\
+    let proxy = format!(
+        "upstream there {{ server {}:8080; keepalive 4; }}\n\
          server {{ listen 8000; location / {{ proxy_pass http://there; proxy_http_version 1.1;\n\
-         proxy_set_header Connection \"\"; proxy_connect_timeout 20s; }} }} }}\n",
+         proxy_set_header Connection \"\"; proxy_connect_timeout 20s; }} }}",
         address(other(server))
     );
-    std::fs::write(place.path().join("conf"), conf).expect("writable");
-    let mut command = place.command(server, "nginx");
-    let _nginx =
-        serve(command.args(["-p", &dir.to_string(), "-c", &format!("{dir}/conf")]), "start worker process ");
+    let _nginx = nginx_of(place, server, &proxy);
     fetches_through_the_proxy(place, server);
 }
 
