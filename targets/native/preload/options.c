@@ -72,10 +72,8 @@ static int why(int fd, const struct carrick_socket_name *name, void *to, socklen
     socklen_t noted_len = sizeof noted;
     (void)preload_libc.getsockopt(fd, SOL_SOCKET, SO_ERROR, &noted, &noted_len);
     /* The stack is asked in any case: an error that has just arrived may not have reached the pair. */
-    if (name->kind == CARRICK_SOCKET_CONNECTION) {
-        int known = preload_why(fd, name->id, CARRICK_WHY_TAKE);
-        noted = known ? known : 0;
-    }
+    if (name->kind == CARRICK_SOCKET_CONNECTION)
+        noted = preload_why(fd, name->id, CARRICK_WHY_TAKE);
     return give(noted, to, len);
 }
 
