@@ -59,7 +59,7 @@ const OF_TWO: [Rule; 5] = [
         unused: &[(&["bytes"], "leave out one of them")],
     },
     Rule {
-        holds: |run| run.topology().is_none() && run.app() == AppKind::Bulk,
+        holds: |run| run.app() == Some(AppKind::Bulk),
         said: "--app bulk",
         unused: &[
             (&["answer", "count"], "say --app request-response, or --streams for several transfers"),
@@ -67,12 +67,12 @@ const OF_TWO: [Rule; 5] = [
         ],
     },
     Rule {
-        holds: |run| run.topology().is_none() && run.app() == AppKind::RequestResponse,
+        holds: |run| run.app() == Some(AppKind::RequestResponse),
         said: "--app request-response",
         unused: &[(&["streams"], "say --bytes, --answer and --count"), (&["faults"], "say --app random")],
     },
     Rule {
-        holds: |run| run.topology().is_none() && run.app() == AppKind::Idle,
+        holds: |run| run.app() == Some(AppKind::Idle),
         said: "--app idle",
         unused: &[
             (&["bytes", "answer", "streams", "outstanding", "message"], "its connections carry nothing"),
@@ -80,7 +80,7 @@ const OF_TWO: [Rule; 5] = [
         ],
     },
     Rule {
-        holds: |run| run.topology().is_none() && run.app() == AppKind::Random,
+        holds: |run| run.app() == Some(AppKind::Random),
         said: "--app random",
         unused: &[
             (
@@ -118,8 +118,9 @@ impl Run<'_> {
         self.0.try_get_one("topology").ok().flatten()
     }
 
-    fn app(&self) -> AppKind {
-        self.0.get_one("app").copied().unwrap_or(AppKind::Bulk)
+    /// The application between two hosts.
+    fn app(&self) -> Option<AppKind> {
+        self.0.get_one("app").copied().filter(|_| self.topology().is_none())
     }
 }
 
