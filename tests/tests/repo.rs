@@ -36,8 +36,13 @@ const FUNCTION_LINES_MAX: usize = 70;
 const ALSO_ENGLISH: [&str; 2] = ["native", "sim"];
 
 /// Where the system's sockets are spoken, and the names in which it does so: they are asked of whatever stack answers.
-const SOCKETS: [&str; 2] = ["targets/native/preload/", "targets/native/tests/os/"];
-const NAMES_OF_SOCKETS: [&str; 10] = [
+const SOCKETS: [&str; 4] = [
+    "targets/native/preload/",
+    "targets/native/tests/os/",
+    "targets/native/apps/space",
+    "targets/native/tests/test_space.c",
+];
+const NAMES_OF_SOCKETS: [&str; 14] = [
     "IPPROTO_TCP",
     "TCP_NODELAY",
     "TCP_CORK",
@@ -46,6 +51,10 @@ const NAMES_OF_SOCKETS: [&str; 10] = [
     "TCP_USER_TIMEOUT",
     "TCP_LINGER2",
     "TCP_KEEPIDLE",
+    "TCP_LISTEN",
+    "TCP_NOTSENT_LOWAT",
+    "SKNLGRP_INET_TCP_DESTROY",
+    "SKNLGRP_INET6_TCP_DESTROY",
     "struct tcp_info",
     "<netinet/tcp.h>",
 ];

@@ -14,9 +14,10 @@ struct carrick_application {
     /* NULL: `error` says why. `argument` is what follows the name and a colon, "" if nothing does. */
     void *(*start)(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error);
     void (*finish)(void *state);
-    bool files;   /* opens files while it runs */
-    bool removes; /* removes a file that it made, when it finishes */
-    bool ends;    /* ends by itself: a signal before that is a failure */
+    bool files;    /* opens files while it runs */
+    bool removes;  /* removes a file that it made, when it finishes */
+    bool connects; /* connects sockets that it is given */
+    bool ends;     /* ends by itself: a signal before that is a failure */
 };
 
 extern const struct carrick_application carrick_echo_application;

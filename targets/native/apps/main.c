@@ -217,6 +217,7 @@ static bool confine(const struct run *run, const struct carrick_options *options
     for (uint32_t i = 0; i < options->app_count; i++) {
         needs.files |= options->applications[i]->files;
         needs.removes |= options->applications[i]->removes;
+        needs.connects |= options->applications[i]->connects;
     }
     return carrick_confine(&needs, error);
 }

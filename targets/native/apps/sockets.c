@@ -17,12 +17,13 @@
 #include <unistd.h>
 
 #define EVENTS_AT_ONCE 64
+#define SPACE_PREFIX   "netns="
 #define RELAY_BYTES    ((size_t)2 * RELAY_OCTETS) /* of a link, both ways */
 
 bool relay_watch(struct relay *relay, int fd, enum relay_kind kind, uint32_t place) {
     struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
                                 .data.u64 = (uint64_t)kind << 32 | place};
-    if (kind == RELAY_DOOR)
+    if (kind == RELAY_DOOR || (kind == RELAY_SPACE && place != SPACE_EVENT_KEEPER))
         event.events = EPOLLIN;
     return epoll_ctl(relay->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ||
            (errno == EEXIST && epoll_ctl(relay->epoll, EPOLL_CTL_MOD, fd, &event) == 0);
@@ -186,6 +187,9 @@ static void relay_ready(void *user) {
         case RELAY_ASKER:
             asker_event(relay, &relay->askers[place], events[i].events);
             break;
+        case RELAY_SPACE:
+            relay_space_event(relay, place);
+            break;
         case RELAY_TIMER:
             relay_held_event(relay);
             break;
@@ -203,6 +207,7 @@ static void relay_ready(void *user) {
  * connect. */
 static bool door_open(struct relay *relay, const char *argument, struct carrick_port_error *error) {
     size_t len = strcspn(argument, ",");
+    relay->has_space = strncmp(argument, SPACE_PREFIX, strlen(SPACE_PREFIX)) == 0;
     if (len == 0 || len >= sizeof relay->path) {
         snprintf(error->text, sizeof error->text, "`sockets:%.60s`: write a path of at most %zu letters.", argument,
                  sizeof relay->path - 1);
@@ -216,6 +221,8 @@ static bool door_open(struct relay *relay, const char *argument, struct carrick_
         return false;
     }
     memcpy(relay->path, argument, len);
+    if (relay->has_space)
+        return relay_space_open(relay, relay->path + strlen(SPACE_PREFIX), error);
     relay->door = carrick_socket_file_open(relay->path, SOCK_SEQPACKET | SOCK_CLOEXEC, 0666, error);
     if (relay->door < 0) {
         relay->path[0] = 0;
@@ -244,8 +251,11 @@ static void sockets_finish(void *state) {
         close(relay->epoll);
     if (relay->timer >= 0)
         close(relay->timer);
-    if (relay->path[0])
+    if (relay->path[0] && !relay->has_space)
         unlink(relay->path);
+    if (relay->has_space)
+        carrick_space_close(&relay->space);
+    free(relay->flows);
     free(relay->free_links);
     carrick_unreserve(relay->buffers, relay->places, RELAY_BYTES);
     free(relay->links);
@@ -295,7 +305,10 @@ static void *sockets_start(struct carrick_stack *stack, const char *argument, st
              carrick_stack_has(stack, "open_stream"))
         snprintf(error->text, sizeof error->text, "Sockets need a program with an interface of the shape `stream`.");
     else if (door_open(relay, argument, error) && carrick_stack_watch(stack, relay->epoll, relay_ready, relay)) {
-        fprintf(stderr, "serving sockets at %s\n", relay->path);
+        if (relay->has_space)
+            fprintf(stderr, "serving sockets of the network namespace %s\n", relay->path + strlen(SPACE_PREFIX));
+        else
+            fprintf(stderr, "serving sockets at %s\n", relay->path);
         return relay;
     }
     sockets_finish(relay);
@@ -304,7 +317,8 @@ static void *sockets_start(struct carrick_stack *stack, const char *argument, st
 
 const struct carrick_application carrick_sockets_application = {
     .name = "sockets",
-    .usage = "sockets:PATH[,UID:PORT[-PORT]][,UID#CONNECTIONS][,UID=NUMBER]...",
+    .usage = "sockets:PATH|netns=NAME[,UID:PORT[-PORT]][,UID#CONNECTIONS][,UID=NUMBER]...",
     .start = sockets_start,
     .finish = sockets_finish,
-    .removes = true};
+    .removes = true,
+    .connects = true};

@@ -8,6 +8,7 @@
 #define CARRICK_APPS_SOCKETS_H
 
 #include "apps/apps.h"
+#include "apps/space.h"
 #include "carrick/sockets.h"
 
 #define RELAY_BOUND      64u
@@ -30,7 +31,7 @@ struct relay;
 struct relay_link {
     struct relay *relay;
     uint64_t id, handle;
-    int fd;            /* our end of the pair, -1: closed */
+    int fd;            /* our end, -1: closed, or not there yet */
     uint64_t asker;    /* who waits for the connection, or RELAY_NOBODY */
     uint64_t cookie;   /* of the program's end */
     uint32_t uid;      /* whose it is */
@@ -58,6 +59,15 @@ struct relay_link {
     uint32_t segment;              /* bytes of a whole one, 0: not known yet */
     bool asks;                     /* for that */
     bool ending;
+    bool there;   /* the stack has the connection, with `handle` */
+    bool space;   /* its program is in the namespace */
+    bool looks;   /* asks whether the peer has reset it */
+    bool ordered; /* the keeper knows that an end is wanted */
+    bool joining; /* our end calls the program's */
+    bool parting; /* it has failed, and the program is to have what arrived before that */
+    struct space_syn syn;
+    uint32_t flow_next;        /* in the table of flows, by places; RELAY_LINKS: none */
+    struct relay_bound *joins; /* the listening socket for which it joins; NULL: none */
     uint32_t up_held, up_sent, down_held, down_written;
     uint8_t *up, *down; /* RELAY_OCTETS each */
 };
@@ -77,7 +87,9 @@ struct relay_bound {
     uint32_t kept;                         /* those that are kept now: one that is accepted takes its place along */
     uint16_t port;
     bool used, six, only6, listening, accepting;
-    int parked; /* a program's end for which there is no room there now; -1: none */
+    bool space;       /* a program in the namespace has it */
+    uint32_t joining; /* connections that are on the way to the program */
+    int parked;       /* a program's end for which there is no room there now; -1: none */
     struct carrick_answer parked_ends;
 };
 
@@ -155,12 +167,19 @@ struct relay {
     uint64_t next_ticket;
     bool stuck; /* someone could not ask the stack: too many requests were open */
     int epoll, door, timer;
+    bool has_space;
+    struct space space;
+    uint32_t *flows, flow_bits;     /* the first of the links with one hash of their flows, by places */
+    bool unordered;                 /* some links wait until the keeper takes orders */
     uint32_t held_first, held_last; /* of the links that wait for more, by when; RELAY_LINKS: none */
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
 };
 
 /* What an event of the epoll set is about. */
-enum relay_kind { RELAY_DOOR, RELAY_ASKER, RELAY_BOUND_SOCKET, RELAY_LINK, RELAY_TIMER };
+enum relay_kind { RELAY_DOOR, RELAY_ASKER, RELAY_BOUND_SOCKET, RELAY_LINK, RELAY_TIMER, RELAY_SPACE };
+
+/* The places of the kind RELAY_SPACE. */
+enum space_event { SPACE_EVENT_TAP, SPACE_EVENT_GONE, SPACE_EVENT_KEEPER };
 
 /* Watches the descriptor of a place. False: the system refused. */
 bool relay_watch(struct relay *relay, int fd, enum relay_kind kind, uint32_t place);
@@ -195,6 +214,11 @@ void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask
 void relay_connect_again(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
 /* The program has closed its end before it was connected. */
 void relay_connect_cancel(struct relay_link *link);
+/* Asks the stack for a connection; `done` gets the link. Returns an errno. */
+int relay_connect_begin(struct relay_link *link, uint16_t local_port, struct carrick_ip6_address address, uint16_t port,
+                        carrick_done_fn done);
+/* It is connected now, and its program's end is: lets bytes flow. */
+void relay_link_begins(struct relay_link *link);
 /* It is connected now: tells its ends to whoever asks, and lets bytes flow. */
 void relay_link_connected(struct relay_link *link, uint64_t handle, struct carrick_answer *ends);
 /* A request has ended, or the connection has: frees the place if that was the last thing that held it. */
@@ -207,6 +231,24 @@ void relay_link_apply(struct relay_link *link, enum carrick_socket_option option
 /* Goes on where nothing but a free request was missing. */
 void relay_resume(struct relay *relay);
 void relay_link_resume(struct relay_link *link);
+
+/* Serves the programs of a network namespace. False: `error` says why not. */
+bool relay_space_open(struct relay *relay, const char *name, struct carrick_port_error *error);
+void relay_space_event(struct relay *relay, uint32_t place);
+/* Somebody there listens on a port, or nobody does any more. */
+void relay_space_listens(struct relay *relay, const struct space_report *report);
+void relay_space_listens_no_longer(struct relay *relay, uint16_t port);
+/* A connection for one who listens there. */
+void relay_flow_accepted(struct relay_link *link, uint64_t handle);
+/* Our end of one there, which joins the program's. */
+void relay_flow_event(struct relay_link *link, uint32_t events);
+/* Its place is free. */
+void relay_flow_end(struct relay_link *link);
+/* It does not join a program any more: it is connected, or has failed. */
+void relay_bound_joined(struct relay_link *link);
+
+/* Asks whether the peer has reset it behind its own end. */
+void relay_link_look(struct relay_link *link);
 
 /* It waits for more to send, or no longer. */
 void relay_hold(struct relay_link *link);
@@ -230,6 +272,8 @@ void relay_print_refused(const struct relay *relay, FILE *out);
 bool relay_rules(struct relay *relay, const char *text);
 /* Whether an asker may ask for this port; 0 is one that the relay chooses. */
 bool relay_may(const struct relay *relay, uint64_t asker, uint16_t port);
+/* The same for a user. */
+bool relay_user_may(const struct relay *relay, uint32_t uid, uint16_t port);
 /* For whom a user's requests are. */
 uint32_t relay_owner(const struct relay *relay, uint32_t uid);
 /* Who is at the other end of a socket; false: nobody can tell. */

@@ -67,7 +67,10 @@ uint32_t relay_owner(const struct relay *relay, uint32_t uid) {
 }
 
 bool relay_may(const struct relay *relay, uint64_t asker, uint16_t port) {
-    uint32_t uid = relay_uid(relay, asker);
+    return relay_user_may(relay, relay_uid(relay, asker), port);
+}
+
+bool relay_user_may(const struct relay *relay, uint32_t uid, uint16_t port) {
     bool may = relay->rule_count == 0 || uid == 0 || port == 0;
     for (uint32_t i = 0; i < relay->rule_count && !may; i++) {
         const struct relay_rule *rule = &relay->rules[i];

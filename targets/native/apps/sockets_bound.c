@@ -11,6 +11,12 @@
 #include "carrick/ipv6.h"
 
 #define PORT_TRIES 64u
+#define JOINING    16u /* connections that are on the way to one who listens, at most: the others wait in the stack */
+
+/* Whether some program still has it. */
+static bool is_held(const struct relay_bound *bound) {
+    return bound->fd >= 0 || bound->space;
+}
 
 struct relay_bound *relay_bound_find(struct relay *relay, uint64_t id) {
     uint32_t place = relay_place(id);
@@ -59,7 +65,7 @@ static struct carrick_stack *bound_stack(const struct relay_bound *bound) {
 }
 
 static void bound_release(struct relay_bound *bound) {
-    if (bound->fd >= 0 || bound->requests > 0 || !bound->used)
+    if (is_held(bound) || bound->requests > 0 || !bound->used)
         return;
     bound->used = false;
     relay_give(bound->relay, RELAY_CONNECTIONS, bound->uid, bound->kept);
@@ -90,6 +96,7 @@ static void bound_end(struct relay_bound *bound) {
     if (bound->fd >= 0)
         close(bound->fd);
     bound->fd = -1;
+    bound->space = false;
     bound_release(bound);
 }
 
@@ -175,7 +182,9 @@ static void bound_listening(void *user, enum carrick_status status, uint64_t lis
     bound->listener = listener;
     relay_answer(bound->relay, bound->asker, &(struct carrick_answer){.error = relay_error(status), .id = bound->id});
     bound->asker = RELAY_NOBODY;
-    if (bound->fd < 0 && bound->listening) {
+    if (bound->space && status != CARRICK_OK)
+        fprintf(stderr, "sockets: nobody is served on port %u: %s\n", bound->port, strerror(relay_error(status)));
+    if (!is_held(bound) && bound->listening) {
         bound->listening = false;
         bound->requests += carrick_unlisten(bound_stack(bound), listener, bound_unlistened, bound) == 0;
     }
@@ -265,12 +274,69 @@ static int bound_link(const struct relay_bound *bound, struct relay_link *link) 
     return program;
 }
 
+/* A connection is on the way to a program in the namespace. */
+static void bound_join(struct relay_bound *bound, struct relay_link *link, uint64_t handle) {
+    link->six = bound->six;
+    link->owner = relay_owner(bound->relay, bound->uid);
+    link->joins = bound;
+    bound->joining++;
+    bound->requests++;
+    relay_flow_accepted(link, handle);
+}
+
+void relay_bound_joined(struct relay_link *link) {
+    struct relay_bound *bound = link->joins;
+    if (!bound)
+        return;
+    link->joins = NULL;
+    bound->joining--;
+    bound->requests--;
+    bound_release(bound);
+    relay_accept(link->relay);
+}
+
+void relay_space_listens(struct relay *relay, const struct space_report *report) {
+    int error = 0;
+    bool may = relay_user_may(relay, report->uid, report->port);
+    relay->refused[RELAY_REFUSED_PORT] += !may;
+    struct relay_bound *bound = may ? bound_begin(relay, report->uid, &error) : NULL;
+    if (bound) {
+        bound->space = true;
+        bound->six = report->six;
+        bound->port = report->port;
+        uint32_t wanted = report->backlog ? report->backlog : 1;
+        error = bound_reserve(bound, wanted);
+        if (!error)
+            error = carrick_listen(bound_stack(bound), bound->port, bound->backlog ? bound->backlog : wanted,
+                                   bound_listening, bound)
+                        ? ENOBUFS
+                        : 0;
+        bound->requests += !error;
+        if (error)
+            bound_end(bound);
+    }
+    if (!may || error)
+        fprintf(stderr, "sockets: user %u is not served on port %u: %s\n", report->uid, report->port,
+                strerror(may ? error : EACCES));
+}
+
+void relay_space_listens_no_longer(struct relay *relay, uint16_t port) {
+    struct relay_bound *bound = bound_on(relay, port);
+    if (bound)
+        bound_end(bound);
+}
+
 static void bound_accepted(void *user, enum carrick_status status, uint64_t handle) {
     struct relay_bound *bound = user;
     struct relay *relay = bound->relay;
     bound->requests--;
     bound->accepting = false;
-    struct relay_link *link = status == CARRICK_OK ? bound_take(bound) : NULL;
+    struct relay_link *link = status == CARRICK_OK && is_held(bound) ? bound_take(bound) : NULL;
+    if (link && bound->space) {
+        bound_join(bound, link, handle);
+        relay_accept(relay);
+        return;
+    }
     int program = link && bound->fd >= 0 ? bound_link(bound, link) : -1;
     if (program >= 0) {
         relay_link_connected(link, handle, &bound->parked_ends);
@@ -291,7 +357,7 @@ void relay_accept(struct relay *relay) {
         if (!bound->used || !bound->listening)
             continue;
         bound_keep(bound);
-        if (bound->accepting || bound->parked >= 0 ||
+        if (bound->accepting || bound->parked >= 0 || bound->joining >= JOINING ||
             (bound->kept == 0 && relay_may_take(relay, RELAY_CONNECTIONS, bound->uid, 1)))
             continue;
         int refused = carrick_accept(bound_stack(bound), bound->listener, bound_accepted, bound);

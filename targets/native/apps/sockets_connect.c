@@ -95,15 +95,14 @@ void relay_connect_cancel(struct relay_link *link) {
     link->requests += refused == 0;
 }
 
-/* Asks the stack. Returns an errno. */
-static int connect_begin(struct relay_link *link, const struct carrick_ask *ask) {
+int relay_connect_begin(struct relay_link *link, uint16_t local_port, struct carrick_ip6_address address, uint16_t port,
+                        carrick_done_fn done) {
     struct relay *relay = link->relay;
     /* `::` is a stack's own unspecified address, also over IPv4. */
-    struct carrick_ip6_address to = carrick_stack_speaks_to(relay->stack, ask->address)
-                                        ? ask->address
-                                        : carrick_address_of_ipv4((uint32_t)ask->address.low);
+    struct carrick_ip6_address to =
+        carrick_stack_speaks_to(relay->stack, address) ? address : carrick_address_of_ipv4((uint32_t)address.low);
     carrick_stack_act_for(relay->stack, link->owner);
-    int refused = carrick_connect(relay->stack, ask->local_port, to, ask->port, relay_connected, link);
+    int refused = carrick_connect(relay->stack, local_port, to, port, done, link);
     link->connecting = refused == 0;
     link->connect = carrick_last_request(relay->stack);
     link->requests += refused == 0;
@@ -151,7 +150,7 @@ static struct relay_link *connect_open(struct relay *relay, uint64_t asker, cons
     if (*program < 0 || !relay_fill(*program, &link->padding))
         answer->error = ENOBUFS;
     else
-        answer->error = connect_begin(link, ask);
+        answer->error = relay_connect_begin(link, ask->local_port, ask->address, ask->port, relay_connected);
     return link;
 }
 

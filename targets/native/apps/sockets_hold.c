@@ -53,6 +53,7 @@ void relay_held_event(struct relay *relay) {
         struct relay_link *link = &relay->links[relay->held_first];
         relay_unhold(link);
         link->overdue = true;
+        relay_link_look(link);
         relay_link_resume(link);
     }
     if (relay->held_first != RELAY_LINKS)

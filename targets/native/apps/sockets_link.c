@@ -2,8 +2,10 @@
 /* Connections of the relay: bytes from a program's socket to the stack, and back. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/sockios.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -61,9 +63,12 @@ static struct carrick_stack *link_stack(const struct relay_link *link) {
 
 /* An open request has ended, or the link has: it may be the last thing that held the place. */
 void relay_link_release(struct relay_link *link) {
-    if (link->ending && link->requests == 0 && link->used) {
+    if (link->ending && link->requests == 0 && link->used && !link->parting) {
         link->used = false;
         relay_unhold(link);
+        relay_bound_joined(link);
+        if (link->space)
+            relay_flow_end(link);
         relay_answer(link->relay, link->closer, &(struct carrick_answer){.error = 0});
         relay_give(link->relay, RELAY_CONNECTIONS, link->uid, 1);
         link->relay->free_links[link->relay->free_count++] = (uint32_t)(link - link->relay->links);
@@ -72,10 +77,19 @@ void relay_link_release(struct relay_link *link) {
     relay_resume(link->relay);
 }
 
-static void link_shut(struct relay_link *link) {
+/* Closes our end: of a program in the namespace the kernel resets it. */
+static void link_cut(struct relay_link *link) {
     if (link->fd >= 0)
         close(link->fd);
     link->fd = -1;
+}
+
+/* Closes it behind what was written. */
+static void link_shut(struct relay_link *link) {
+    static const struct linger behind = {0};
+    if (link->space && link->fd >= 0)
+        (void)setsockopt(link->fd, SOL_SOCKET, SO_LINGER, &behind, sizeof behind);
+    link_cut(link);
 }
 
 static void link_ended(void *user, enum carrick_status status, uint64_t value) {
@@ -101,14 +115,47 @@ static void link_end(struct relay_link *link, bool at_once) {
     if (!at_once && !link->draining &&
         link->closer != RELAY_NOBODY) /* the place is kept until the peer has all, which who closed awaits */
         link->requests += carrick_drain(stack, link->handle, link_ended, link) == 0;
-    link_shut(link);
+    if (!link->parting && at_once)
+        link_cut(link);
+    else if (!link->parting)
+        link_shut(link);
     relay_link_release(link);
+}
+
+/* Whether the program has not received all that arrived for it before the connection failed. */
+static bool link_parts(struct relay_link *link) {
+    int waiting = 0;
+    while (link->down_written < link->down_held) {
+        ssize_t put = send(link->fd, link->down + link->down_written, link->down_held - link->down_written,
+                           MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (put < 0)
+            return errno == EAGAIN;
+        link->down_written += (uint32_t)put;
+    }
+    return ioctl(link->fd, SIOCOUTQ, &waiting) == 0 && waiting > 0;
+}
+
+/* The end of one that has failed. The kernel does not tell when the program has all: it is looked for. */
+static void link_let_go(struct relay_link *link) {
+    link->parting = link->connected && !link->hung_up && !link->deaf && link_parts(link);
+    if (link->parting)
+        relay_hold(link);
+    else
+        link_cut(link);
 }
 
 void relay_link_fail(struct relay_link *link, int error) {
     struct relay *relay = link->relay;
     if (link->ending)
         return;
+    if (link->space) {
+        link_let_go(link);
+        if (link->there)
+            link_end(link, true);
+        link->ending = true;
+        relay_link_release(link);
+        return;
+    }
     relay->ends[relay->next_end % RELAY_ENDS].id = link->id;
     relay->ends[relay->next_end % RELAY_ENDS].cookie = link->cookie;
     /* As Linux: a reset behind the peer's end is for who writes. */
@@ -333,6 +380,29 @@ static void link_leave(struct relay_link *link) {
     link->requests += refused == 0;
 }
 
+static void link_looked(void *user, enum carrick_status status, uint64_t value) {
+    (void)value;
+    struct relay_link *link = user;
+    link->requests--;
+    link->looks = false;
+    if (status != CARRICK_OK && status != CARRICK_INVALID)
+        relay_link_fail(link, relay_error(status));
+    link_pump(link);
+    relay_link_release(link);
+}
+
+/* Whether nothing but a look tells that the peer has reset it: it has said all, and nothing is sent. */
+static bool link_is_silent(const struct relay_link *link) {
+    return link->space && link->down_ended && !link->up_ended && !link->ending;
+}
+
+void relay_link_look(struct relay_link *link) {
+    if (!link_is_silent(link) || link->looks)
+        return;
+    link->looks = carrick_info(link_stack(link), link->handle, CARRICK_INFO_END, link_looked, link) == 0;
+    link->requests += link->looks;
+}
+
 static void link_pump(struct relay_link *link) {
     if (link->hung_up)
         relay_connect_cancel(link);
@@ -344,6 +414,8 @@ static void link_pump(struct relay_link *link) {
         link_end(link, resets(link));
     if (link->hung_up && !link->ending && !link->left)
         link_leave(link);
+    if (link_is_silent(link))
+        relay_hold(link);
 }
 
 /* As the stack takes it: 0 is its own time, so that none is the shortest. */
@@ -420,6 +492,12 @@ void relay_link_connected(struct relay_link *link, uint64_t handle, struct carri
     /* Without a name it has no addresses to tell, and works all the same. */
     (void)bind(link->fd, (const struct sockaddr *)&address, len);
     link->handle = handle;
+    link->there = true;
+    relay_link_begins(link);
+}
+
+void relay_link_begins(struct relay_link *link) {
+    relay_bound_joined(link);
     link->connected = link->readable = link->writable = true;
     link->sent_at = link->received_at = carrick_stack_now(link->relay->stack);
     link_apply_all(link);
@@ -431,12 +509,21 @@ void relay_link_connected(struct relay_link *link, uint64_t handle, struct carri
 void relay_link_event(struct relay_link *link, uint32_t events) {
     if (!link->used || link->fd < 0)
         return;
+    if (link->space && !link->connected) {
+        relay_flow_event(link, events);
+        return;
+    }
     link->readable |= (events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) != 0;
     link->writable |= (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0;
     link->hung_up |= (events & EPOLLHUP) != 0;
-    link_pump(link);
+    relay_link_resume(link);
 }
 
 void relay_link_resume(struct relay_link *link) {
-    link_pump(link);
+    if (!link->parting) {
+        link_pump(link);
+        return;
+    }
+    link_let_go(link);
+    relay_link_release(link);
 }

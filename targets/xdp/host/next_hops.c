@@ -18,7 +18,7 @@
 
 #include "carrick/ip6.h"
 #include "core.h"
-#include "netlink.h"
+#include "net/netlink.h"
 #include "ports/bpf.h"
 
 /* Documentation/netlink/specs/netdev.yaml in the kernel's source. */

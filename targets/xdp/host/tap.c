@@ -13,7 +13,7 @@
 
 #include "tap.h"
 #include "kernel.h"
-#include "netlink.h"
+#include "net/netlink.h"
 #include "ports/bpf.h"
 
 /* The kernel's own stack has nothing to say on this device. Where it has no IPv6, it says nothing. */

@@ -35,6 +35,38 @@ pub struct Stack {
     library: PathBuf,
     /// with its door
     dir: TempDir,
+    /// the namespace that it serves, in place of its door
+    space: Option<Space>,
+}
+
+/// A network namespace without devices, removed when dropped.
+pub struct Space(String);
+
+impl Space {
+    /// Makes it, beside those of a net.
+    fn new(net: &Net) -> Space {
+        let name = format!("{}-c", net.name(End::Ours));
+        let made = Command::new("ip").args(["netns", "add", &name]).status().expect("it starts");
+        assert!(made.success(), "as those of the net");
+        Space(name)
+    }
+
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// A program there.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.0, program]);
+        command
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        let _ = Command::new("ip").args(["netns", "del", &self.0]).status();
+    }
 }
 
 impl Stack {
@@ -74,6 +106,32 @@ impl Stack {
         Stack::serving(command, "").expect("it needs nothing")
     }
 
+    /// As [`Stack::start_for`], for the programs of a namespace.
+    pub fn start_with_space(net: &Net, users: &str, more: &[&str]) -> Stack {
+        let mut command = net.command(End::Ours, &host(PROGRAM).to_string_lossy());
+        command.args(["--port", &net.port(), "--requests", "4096"]).args(more);
+        command.args(["--addr", &format!("{}/24", Net::OURS)]);
+        Stack::serving_space(command, users, Space::new(net)).expect("it needs nothing")
+    }
+
+    /// The same, over IPv6, with this address.
+    pub fn start_with_space_over_ipv6(net: &Net, address: &str) -> Stack {
+        let host = host_with(PROGRAM, &["--over", "ipv6"]);
+        let mut command = net.command(End::Ours, &host.to_string_lossy());
+        command.args(["--port", &net.port(), "--addr", &format!("{address}/64")]);
+        Stack::serving_space(command, "", Space::new(net)).expect("it needs nothing")
+    }
+
+    /// The same, with a core in the kernel.
+    pub fn start_in_kernel_with_space(net: &Net) -> Option<Stack> {
+        Stack::serving_space(run_in_kernel(net, &root().join(PROGRAM)), "", Space::new(net))
+    }
+
+    fn serving_space(command: Command, users: &str, space: Space) -> Option<Stack> {
+        let app = format!("sockets:netns={}{users}", space.name());
+        Stack::serving_at(command, &app, &host(PROGRAM), Some(space))
+    }
+
     /// Starts one whose core is in the kernel; `None`, said aloud, where this machine does not take programs.
     pub fn start_in_kernel(net: &Net) -> Option<Stack> {
         Stack::start_in_kernel_for(net, "")
@@ -89,9 +147,17 @@ impl Stack {
     }
 
     /// The library is next to the host.
-    fn serving_with(mut command: Command, users: &str, host: &Path) -> Option<Stack> {
+    fn serving_with(command: Command, users: &str, host: &Path) -> Option<Stack> {
+        Stack::serving_at(command, users, host, None)
+    }
+
+    /// At the door, for `who`, or for a namespace.
+    fn serving_at(mut command: Command, who: &str, host: &Path, space: Option<Space>) -> Option<Stack> {
         let dir = tempfile::tempdir().expect("a folder");
-        let app = format!("sockets:{}{users}", dir.path().join("door").display());
+        let app = match &space {
+            Some(_) => who.to_owned(),
+            None => format!("sockets:{}{who}", dir.path().join("door").display()),
+        };
         command.args(["--app", &app, "--set", "msl=10ms"]);
         let (running, mut lines) = started(&mut command);
         let mut line = lines.next().expect("it speaks");
@@ -108,7 +174,7 @@ impl Stack {
         }
         let said = std::thread::spawn(move || few.into_iter().chain(lines).collect::<Vec<_>>().join("\n"));
         let library = host.with_file_name("libcarrick-sockets.so");
-        Some(Stack { running, said, library, dir })
+        Some(Stack { running, said, library, dir, space })
     }
 
     /// Its process.
@@ -128,6 +194,9 @@ impl Stack {
 
     /// A program in our namespace whose sockets are the stack's.
     pub fn command(&self, net: &Net, program: &str) -> Command {
+        if let Some(space) = &self.space {
+            return space.command(program);
+        }
         let mut command = net.command(End::Ours, "env");
         command.arg(format!("LD_PRELOAD={}", self.library.display()));
         command.arg(format!("CARRICK_SOCKETS={}", self.door().display()));
@@ -148,6 +217,19 @@ impl Stack {
             assert!(begin.elapsed() < PATIENCE, "{open} descriptors stay open, and not {wanted}");
             std::thread::park_timeout(POLL);
         }
+    }
+
+    /// Ends it as the system does that needs its memory; its namespace is left.
+    pub fn kill(mut self) -> Space {
+        let killed = Command::new("kill").args(["-KILL", &self.id().to_string()]).status();
+        assert!(killed.is_ok_and(|done| done.success()), "it is still there");
+        self.space.take().expect("it was started with one")
+    }
+
+    /// Waits until it ends by itself with a failure, and gives what it said.
+    pub fn fails(self) -> String {
+        assert!(!self.running.ended().success(), "it fails");
+        self.said.join().expect("it is read")
     }
 
     /// Ends it as a person would, and gives what it said.

@@ -2,14 +2,18 @@
 """The other end of compared connections, on the kernel's stack: does what it is told over a Unix socket, which no stack carries,
 and answers when it has done it. Says `ready` when it serves.
 
-    remote.py ADDRESS CONTROL"""
+    remote.py ADDRESS CONTROL [late]
+
+`late`: who listens may be served a moment later, so a refused connection is tried again for a while."""
 import errno
 import select
 import socket
 import struct
 import sys
+import time
 
 PORT, PATIENCE = 1000, 3
+LATE = 1.0 if sys.argv[3:] == ["late"] else 0  # s
 sockets = {}
 counts = {}  # bytes sent and received of each, whose values follow from their places
 
@@ -30,10 +34,17 @@ def accept(name, listener):
 
 
 def connect(name, address, port):
-    s = sockets[name] = socket.socket()
-    s.settimeout(PATIENCE)
-    counts[name] = [0, 0]
-    s.connect((address, int(port)))
+    begin = time.monotonic()
+    while True:
+        s = sockets[name] = socket.socket()
+        s.settimeout(PATIENCE)
+        counts[name] = [0, 0]
+        try:
+            return s.connect((address, int(port)))
+        except ConnectionRefusedError:
+            if time.monotonic() - begin >= LATE:
+                raise
+            time.sleep(0.01)
 
 
 def send(name, count):

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "netlink.h"
+#include "net/netlink.h"
 
 #define HEADER sizeof(struct nlattr)
 

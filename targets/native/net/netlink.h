@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtnetlink(7), in so far as a host needs it: one request, one answer. */
-#ifndef CARRICK_KERNEL_NETLINK_H
-#define CARRICK_KERNEL_NETLINK_H
+#ifndef CARRICK_NET_NETLINK_H
+#define CARRICK_NET_NETLINK_H
 
 #include <linux/netlink.h>
 #include <stdbool.h>

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* The keeper of a space: a process in its namespace, with the rights that the relay has given up. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "apps/space.h"
+#include "carrick/ipv6.h"
+#include "carrick/sockets.h"
+
+/* Milliseconds. A socket is among those that listen a moment after its state says so. Where the system does not tell
+ * that somebody listens, it is looked for. */
+#define LOOK_AGAIN 1
+#define LOOK_OFTEN 20
+#define LOOK_ELSE  1000
+
+#define PORTS  256u
+#define ANSWER 32768u
+#define BUFFER 131072 /* bytes of a relay's end, each way, of which the kernel makes twice as many */
+
+#define UNSENT 16384 /* of them that may wait for the program: the peer is to wait */
+
+struct keeper {
+    int relay, diag;
+    uint32_t count;
+    struct space_report ports[PORTS]; /* where somebody listens */
+};
+
+/* The far end of a connection. Returns it, or -1. */
+static int far_end(const struct space_order *order) {
+    bool four = carrick_address_is_ipv4(order->address);
+    int on = 1, mark = (int)SPACE_MARK, size = BUFFER, unsent = UNSENT;
+    struct linger reset = {.l_onoff = 1}; /* if the relay ends, the program must not take that for the peer's end */
+    struct sockaddr_in in = {
+        .sin_family = AF_INET, .sin_port = htons(order->port), .sin_addr.s_addr = htonl((uint32_t)order->address.low)};
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(order->port)};
+    carrick_ip6_store(in6.sin6_addr.s6_addr, order->address);
+    const struct sockaddr *at = four ? (const struct sockaddr *)&in : (const struct sockaddr *)&in6;
+    int fd = socket(four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    bool ready = setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof mark) == 0 &&
+                 setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+                 setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset) == 0 &&
+                 setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0 &&
+                 setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size) == 0 &&
+                 setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent) == 0 &&
+                 setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size) == 0 &&
+                 (four ? setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof on)
+                       : setsockopt(fd, IPPROTO_IPV6, IPV6_TRANSPARENT, &on, sizeof on)) == 0 &&
+                 bind(fd, at, four ? sizeof in : sizeof in6) == 0;
+    if (ready)
+        return fd;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+/* False: the relay is gone. */
+static bool carry_out(const struct keeper *keeper) {
+    struct space_order order;
+    ssize_t got = recv(keeper->relay, &order, sizeof order, 0);
+    if (got != sizeof order)
+        return got < 0 && errno == EINTR;
+    int fd = far_end(&order);
+    struct space_report report = {.kind = SPACE_SOCKET, .id = order.id, .error = fd < 0 ? errno : 0};
+    bool told = carrick_socket_pass(keeper->relay, &report, sizeof report, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    return told;
+}
+
+static struct space_report *port_of(struct space_report *ports, uint32_t count, uint16_t port) {
+    for (uint32_t i = 0; i < count; i++)
+        if (ports[i].port == port)
+            return &ports[i];
+    return NULL;
+}
+
+/* Adds one that listens, unless it does so for other hosts than the stack's. */
+static void add_port(struct space_report *ports, uint32_t *count, const struct nlmsghdr *message) {
+    struct inet_diag_msg found;
+    if (message->nlmsg_len < NLMSG_LENGTH(sizeof found))
+        return;
+    memcpy(&found, NLMSG_DATA(message), sizeof found);
+    uint16_t port = ntohs(found.id.idiag_sport);
+    uint8_t first = 0;
+    memcpy(&first, found.id.idiag_src, sizeof first);
+    bool six = found.idiag_family == AF_INET6;
+    bool loopback =
+        six ? found.id.idiag_src[3] == htonl(1) && !(found.id.idiag_src[0] | found.id.idiag_src[1]) : first == 127;
+    if (loopback || *count == PORTS || port_of(ports, *count, port))
+        return;
+    ports[(*count)++] = (struct space_report){
+        .kind = SPACE_LISTENS, .port = port, .uid = found.idiag_uid, .backlog = found.idiag_wqueue, .six = six};
+}
+
+/* All who listen, of one family. False: the kernel did not tell. */
+static bool look_at(const struct keeper *keeper, uint8_t family, struct space_report *ports, uint32_t *count) {
+    static _Alignas(struct nlmsghdr) char answer[ANSWER];
+    struct {
+        struct nlmsghdr header;
+        struct inet_diag_req_v2 body;
+    } ask = {.header = {.nlmsg_len = sizeof ask,
+                        .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                        .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+             .body = {.sdiag_family = family, .sdiag_protocol = IPPROTO_TCP, .idiag_states = 1u << TCP_LISTEN}};
+    if (send(keeper->diag, &ask, sizeof ask, 0) < 0)
+        return false;
+    for (;;) {
+        ssize_t got = recv(keeper->diag, answer, sizeof answer, 0);
+        if (got < (ssize_t)sizeof(struct nlmsghdr))
+            return false;
+        size_t left = (size_t)got;
+        for (struct nlmsghdr *message = (void *)answer; NLMSG_OK(message, left); message = NLMSG_NEXT(message, left)) {
+            if (message->nlmsg_type == NLMSG_DONE)
+                return true;
+            if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
+                return false;
+            add_port(ports, count, message);
+        }
+    }
+}
+
+static bool tell(const struct keeper *keeper, struct space_report report, enum space_report_kind kind) {
+    report.kind = kind;
+    return send(keeper->relay, &report, sizeof report, MSG_NOSIGNAL) == sizeof report;
+}
+
+/* Tells who began to listen since the last time, and who ended. False: the relay is gone. */
+static bool look(struct keeper *keeper) {
+    struct space_report now[PORTS];
+    uint32_t count = 0;
+    bool told = true;
+    if (!look_at(keeper, AF_INET, now, &count) || !look_at(keeper, AF_INET6, now, &count))
+        return true; /* the next look will */
+    for (uint32_t i = 0; i < keeper->count && told; i++)
+        if (!port_of(now, count, keeper->ports[i].port))
+            told = tell(keeper, keeper->ports[i], SPACE_NO_LONGER);
+    for (uint32_t i = 0; i < count && told; i++)
+        if (!port_of(keeper->ports, keeper->count, now[i].port))
+            told = tell(keeper, now[i], SPACE_LISTENS);
+    memcpy(keeper->ports, now, count * sizeof now[0]);
+    keeper->count = count;
+    return told;
+}
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* For as long as there is a relay. */
+static void keep(int relay, int set, const struct space_listens *listens) {
+    static struct keeper keeper;
+    keeper = (struct keeper){.relay = relay, .diag = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)};
+    struct pollfd told[] = {{.fd = relay, .events = POLLIN}, {.fd = set, .events = POLLIN}};
+    int64_t next = now_ms(), every = set < 0 ? LOOK_OFTEN : LOOK_ELSE;
+    bool goes_on = true;
+    while (goes_on) {
+        int64_t wait = next - now_ms();
+        int ready = poll(told, 2, wait > 0 ? (int)wait : 0);
+        bool changed = ready > 0 && told[1].revents;
+        if (changed)
+            space_listens_seen(set, listens);
+        if (ready > 0 && told[0].revents)
+            goes_on = carry_out(&keeper);
+        if (goes_on && (changed || now_ms() >= next)) {
+            goes_on = look(&keeper);
+            next = now_ms() + (changed ? LOOK_AGAIN : every);
+        }
+    }
+}
+
+/* The namespace becomes this process's. */
+static bool enter(const char *name) {
+    char path[256];
+    int len = strchr(name, '/') ? snprintf(path, sizeof path, "%s", name)
+                                : snprintf(path, sizeof path, "/run/netns/%s", name);
+    int fd = len < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    return fd >= 0 && setns(fd, CLONE_NEWNET) == 0;
+}
+
+/* What the relay is to have, or why there is nothing. */
+struct opened {
+    int error;
+    char what[60];
+};
+
+static bool pass_all(int relay, const struct space *space) {
+    const int given[] = {space->tap, space->raw[0], space->raw[1], space->diag, space->gone};
+    struct opened opened = {0};
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+        if (!carrick_socket_pass(relay, &opened, sizeof opened, given[i], 0))
+            return false;
+        close(given[i]);
+    }
+    return true;
+}
+
+/* What the relay has open is not the keeper's. */
+static void close_from(unsigned first) {
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, first, UINT32_MAX, 0) == 0)
+        return;
+#endif
+    for (long fd = sysconf(_SC_OPEN_MAX); fd >= (long)first; fd--)
+        close((int)fd);
+}
+
+/* What the keeper needs from here on: a socket's mark, and ports below 1024. */
+static bool keep_little(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    data[0].permitted = data[0].effective = CAP_TO_MASK(CAP_NET_ADMIN) | CAP_TO_MASK(CAP_NET_BIND_SERVICE);
+    return syscall(SYS_capset, &header, data) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+/* The process, which does not return. */
+_Noreturn static void keeper_run(int relay, const char *name, struct carrick_ip6_address own) {
+    struct space space = {.tap = -1, .raw = {-1, -1}, .diag = -1, .gone = -1};
+    int mine = dup2(relay, STDERR_FILENO + 1);
+    close_from((unsigned)mine + 1);
+    (void)prctl(PR_SET_NAME, "carrick-space");
+    for (int number = 1; number < NSIG; number++)
+        (void)signal(number, number == SIGPIPE || number == SIGINT || number == SIGTERM || number == SIGHUP ? SIG_IGN
+                                                                                                            : SIG_DFL);
+    static struct space_listens listens;
+    const char *failed = enter(name) ? space_set_up(&space, own) : "the namespace";
+    int set = failed ? -1 : space_listens_open(&listens);
+    if (!failed && !keep_little())
+        failed = "to give up other rights";
+    if (failed) {
+        struct opened opened = {.error = errno};
+        (void)snprintf(opened.what, sizeof opened.what, "%s", failed);
+        (void)carrick_socket_pass(mine, &opened, sizeof opened, -1, 0);
+    } else if (pass_all(mine, &space)) {
+        keep(mine, set, &listens);
+    }
+    if (!failed)
+        space_take_back(own);
+    _exit(0);
+}
+
+static bool failed_to_open(struct space *space, const char *name, const struct opened *opened,
+                           struct carrick_port_error *error) {
+    const char *mend = opened->error == EPERM || opened->error == EACCES ? " Root may (CAP_SYS_ADMIN, CAP_NET_ADMIN)."
+                       : opened->error == ENOENT                         ? " Make one: `ip netns add NAME`."
+                                                                         : "";
+    snprintf(error->text, sizeof error->text, "Cannot serve the network namespace `%.60s`: %s: %s.%s", name,
+             opened->what, strerror(opened->error), mend);
+    carrick_space_close(space);
+    return false;
+}
+
+bool carrick_space_open(struct space *space, const char *name, struct carrick_ip6_address own,
+                        struct carrick_port_error *error) {
+    struct opened opened = {.what = "its keeper"};
+    int *const places[] = {&space->tap, &space->raw[0], &space->raw[1], &space->diag, &space->gone};
+    int ends[2];
+    *space = (struct space){.keeper = -1, .tap = -1, .raw = {-1, -1}, .diag = -1, .gone = -1};
+    pid_t keeper = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 ? fork() : -1;
+    if (keeper < 0) {
+        opened.error = errno;
+        return failed_to_open(space, name, &opened, error);
+    }
+    if (keeper == 0)
+        keeper_run(ends[1], name, own);
+    space->keeper = ends[0];
+    close(ends[1]);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        ssize_t got = carrick_socket_take(recvmsg, space->keeper, &opened, sizeof opened, places[i], 0);
+        if (got != sizeof opened || opened.error) {
+            opened.error = got == sizeof opened ? opened.error : EPIPE;
+            return failed_to_open(space, name, &opened, error);
+        }
+    }
+    return fcntl(space->keeper, F_SETFL, O_NONBLOCK) == 0;
+}
+
+void carrick_space_close(struct space *space) {
+    const int open[] = {space->keeper, space->tap, space->raw[0], space->raw[1], space->diag, space->gone};
+    for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
+        if (open[i] >= 0)
+            close(open[i]);
+}
