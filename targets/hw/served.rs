@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 
 use carrick_driver::built::{self, Built, Recipe};
 use carrick_driver::targets::Cores as _;
-use carrick_driver::{Failure, build, cc, stack};
+use carrick_driver::{Failure, build, cc, stack, written};
 use carrick_interp::{Config, Data, Refused, Request};
 use carrick_ir::Program;
 use carrick_sim::core::Core;
@@ -99,7 +99,7 @@ impl Service {
                 .map_err(|e| e.to_string())
                 .and_then(|circuits| server.serve(&circuits));
             if let Err(why) = ended {
-                eprintln!("carrick: {why}");
+                written::tell(format_args!("carrick: {why}"));
             }
         });
         Ok(Service { socket, library, thread })

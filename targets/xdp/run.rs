@@ -12,7 +12,7 @@ use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
 use carrick_driver::stack::{LOOK, Stack, StackRecords, Telling};
 use carrick_driver::targets::Run;
-use carrick_driver::{Failure, address, params, progress};
+use carrick_driver::{Failure, address, params, progress, written};
 use carrick_ir::{COUNTERS, Program};
 use carrick_xdp_loader::middlebox::INTERFACES;
 use carrick_xdp_loader::rates::Rates;
@@ -159,7 +159,7 @@ pub fn run(run: &Run<'_>) -> Result<ExitCode, Failure> {
     if let (Some(host), Some(args)) = (host, &words.host) {
         let code = applied(host, &mut watch, args, &end);
         let used = object.owned().map_err(Failure::Failed)?;
-        words.rates.used(&used).iter().for_each(|of| eprintln!("{of}"));
+        words.rates.used(&used).iter().for_each(written::tell);
         link.detach().map_err(Failure::Failed)?;
         return code;
     }
@@ -209,7 +209,7 @@ struct Attached {
 impl Drop for Attached {
     fn drop(&mut self) {
         if let Some(Err(error)) = self.link.take().map(Linked::detach) {
-            eprintln!("carrick: {error}");
+            written::tell(format_args!("carrick: {error}"));
         }
     }
 }
@@ -326,7 +326,7 @@ impl Watch<'_> {
     fn look(&mut self) -> Result<(), Failure> {
         let counters = if self.said { Vec::new() } else { self.object.counters().unwrap_or_default() };
         if let Some(advice) = advice::on_checksums(&counters, self.device) {
-            eprintln!("{advice}");
+            written::tell(advice);
             self.said = true;
         }
         if self.link.is_attached().map_err(Failure::Failed)? {

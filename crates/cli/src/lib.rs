@@ -13,6 +13,7 @@ mod output;
 mod unused;
 mod watch;
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use carrick_driver::progress;
@@ -22,28 +23,45 @@ use carrick_driver::targets::Targets;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Ends quietly when the reader of the output has closed it (`carrick ... | head`): no error and no bug report.
-fn end_with_the_reader() {
+/// What `println!` panics with, before the system's error.
+const UNWRITTEN: &str = "failed printing to stdout: ";
+
+/// Ends when nothing more can be written to standard output: quietly if its reader has closed it (`carrick ... | head`), else with
+/// an error, and without a bug report.
+fn end_with_the_output() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let text = panic.payload().downcast_ref::<String>();
-        if text.is_some_and(|text| text.starts_with("failed printing to stdout: Broken pipe")) {
-            std::process::exit(0);
+        match text.and_then(|text| text.strip_prefix(UNWRITTEN)) {
+            None => usual(panic),
+            Some(error) if error.starts_with("Broken pipe") => std::process::exit(0),
+            Some(error) => {
+                eprintln!("carrick: cannot write to standard output: {error}");
+                std::process::exit(1);
+            }
         }
-        usual(panic);
     }));
+}
+
+/// Help goes to standard output, and what is wrong with the arguments to standard error.
+fn told(error: &clap::Error) -> ExitCode {
+    match error.print() {
+        Err(unwritten) if !error.use_stderr() && unwritten.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("carrick: cannot write to standard output: {unwritten}");
+            ExitCode::FAILURE
+        }
+        // Nothing is left to report to if the terminal is gone.
+        _ => ExitCode::from(if error.use_stderr() { 2 } else { 0 }),
+    }
 }
 
 /// Does what the process's arguments say, with these targets.
 pub fn main(targets: Targets) -> ExitCode {
-    end_with_the_reader();
+    end_with_the_output();
     let args = match command_line::parse(targets) {
         Ok(args) => args,
         Err(error) => {
-            let code = if error.use_stderr() { 2 } else { 0 };
-            // Nothing is left to report to if the terminal is gone.
-            let _ = error.print();
-            return ExitCode::from(code);
+            return told(&error);
         }
     };
     if args.quiet {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use carrick_driver::render::{self, Colour};
+use carrick_driver::written::unwritten;
 use carrick_driver::{Compiled, Failure};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -51,10 +52,18 @@ pub fn summary(compiled: &Compiled) -> String {
 
 /// A file to write, if one is wanted.
 pub fn create(path: Option<&Path>) -> Result<Option<BufWriter<File>>, Failure> {
-    let Some(path) = path else { return Ok(None) };
-    let file =
-        File::create(path).map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
-    Ok(Some(BufWriter::new(file)))
+    path.map(create_file).transpose()
+}
+
+/// A file to write.
+pub fn create_file(path: &Path) -> Result<BufWriter<File>, Failure> {
+    File::create(path).map(BufWriter::new).map_err(|e| Failure::Usage(unwritten(path, &e)))
+}
+
+/// What a file that is written while a command runs ended with.
+pub fn written(path: Option<&Path>, ended: std::io::Result<()>) -> Result<(), Failure> {
+    let path = path.unwrap_or_else(|| Path::new("standard output"));
+    ended.map_err(|e| Failure::Failed(unwritten(path, &e)))
 }
 
 /// A value on standard output.

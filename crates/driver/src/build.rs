@@ -2,13 +2,13 @@
 //! Writing what a core needs into a folder that is complete without this repository.
 
 use std::fs;
-use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 use carrick_ir as ir;
 use include_dir::{Dir, include_dir};
 
 use crate::Failure;
+use crate::written::unwritten;
 
 /// The headers that generated C includes.
 pub static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../runtime/include");
@@ -70,23 +70,7 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
         return Ok(());
     }
     let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, contents));
-    made.map_err(|e| cannot_write(path, &e))
-}
-
-/// Says why a file is not there, and what helps. Options are not named: `carrick build`, the cache of `carrick run` and `carrickd` have
-/// others.
-fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    let help = match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "; free space on its disk, or use another folder"
-        }
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "; use a folder that you may write to",
-        ErrorKind::NotADirectory | ErrorKind::IsADirectory | ErrorKind::AlreadyExists => {
-            "; something else is in the way: use another folder"
-        }
-        _ => "",
-    };
-    Failure::Usage(format!("cannot write {}: {error}{help}", path.display()))
+    made.map_err(|e| Failure::Usage(unwritten(path, &e)))
 }
 
 #[cfg(test)]
@@ -94,17 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_cannot_write_learns_what_helps_there() {
-        let said = |kind| cannot_write(Path::new("/run/x/a.c"), &io::Error::from(kind)).to_string();
-        assert!(said(ErrorKind::StorageFull).ends_with("free space on its disk, or use another folder"));
-        assert!(said(ErrorKind::PermissionDenied).ends_with("use a folder that you may write to"));
-        for kind in [ErrorKind::StorageFull, ErrorKind::NotADirectory, ErrorKind::Other] {
-            assert!(
-                said(kind).starts_with("cannot write /run/x/a.c: ") && !said(kind).contains(" -"),
-                "{}",
-                said(kind)
-            );
-        }
+    fn what_is_in_the_way_is_an_error() {
         let dir = tempfile::tempdir().expect("a folder");
         fs::write(dir.path().join("file"), "").expect("writable");
         let in_the_way =

@@ -27,6 +27,7 @@ pub mod snapshot;
 pub mod stack;
 pub mod table;
 pub mod targets;
+pub mod written;
 
 pub use carrick_syntax::assemble::features::Choice;
 pub use carrick_syntax::ast::Over;

@@ -27,7 +27,8 @@ struct run {
     bool started; /* with its applications */
     pid_t parent; /* of this process, and what it gets when that one ends */
     int death_signal;
-    FILE *records; /* NULL: nobody looks on */
+    FILE *records;                /* NULL: nobody looks on */
+    struct carrick_port *capture; /* NULL: there is none */
     struct carrick_changes changes;
     struct carrick_devices devices;
 };
@@ -139,6 +140,7 @@ static bool open_stacks(struct run *run, const struct carrick_options *options, 
             carrick_port_close(ports[i]);
         open = open && run->stacks[run->count++];
     }
+    run->capture = open && options->pcap ? ports[0] : NULL;
     return open;
 }
 
@@ -262,6 +264,16 @@ static int run_until_end(struct run *run, const struct carrick_options *options,
     return code;
 }
 
+/* The end of a run of which not all was written that is to be. */
+static int check_written(const struct run *run, int code) {
+    bool whole = !run->capture || carrick_pcap_whole(run->capture);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "Cannot write to standard output: %s.\n", strerror(errno));
+        whole = false;
+    }
+    return code == CARRICK_EXIT_OK && !whole ? CARRICK_EXIT_FAILED : code;
+}
+
 static void close_run(struct run *run, bool print) {
     for (uint32_t i = 0; i < run->count; i++) {
         if (print && run->stacks[i])
@@ -299,7 +311,7 @@ int main(int argc, char **argv) {
     else if (!start_applications(&run, &options, &error))
         code = fail(&error, CARRICK_EXIT_USAGE);
     else
-        code = run_until_end(&run, &options, &error);
+        code = check_written(&run, run_until_end(&run, &options, &error));
     close_run(&run, run.started);
     return code;
 }

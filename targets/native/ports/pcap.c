@@ -19,10 +19,11 @@
 /* A capture, of one port or more. */
 struct capture {
     FILE *file;
-    char *buffer;
+    char *buffer, *path;
     uint64_t epoch_ns;
     uint32_t interfaces; /* that it describes */
     uint32_t open;       /* ports that write to it */
+    bool failed;         /* it has ended early */
 };
 
 struct pcap {
@@ -75,7 +76,17 @@ static void pcap_describe(struct pcap *self) {
     to->open++;
 }
 
+/* What is written before a disk is full can be read. Frames after that would leave a gap, so the capture ends there. */
+static void capture_check(struct capture *to) {
+    if (!ferror(to->file))
+        return;
+    fprintf(stderr, "Cannot write the capture %s: %s. It ends here.\n", to->path, strerror(errno));
+    to->failed = true;
+}
+
 static void pcap_put(struct pcap *self, uint64_t now, uint32_t flags, const struct carrick_frame *frame) {
+    if (self->to->failed)
+        return;
     uint64_t at = self->to->epoch_ns + now;
     uint32_t len = 44 + (frame->len + 3u) / 4 * 4;
     uint32_t head[7] = {6,          len,       self->interface, (uint32_t)(at >> 32), (uint32_t)at,
@@ -86,6 +97,7 @@ static void pcap_put(struct pcap *self, uint64_t now, uint32_t flags, const stru
     fwrite(head, sizeof head, 1, self->to->file);
     put_padded(self->to, frame->data, frame->len);
     fwrite(tail, sizeof tail, 1, self->to->file);
+    capture_check(self->to);
 }
 
 static uint32_t pcap_receive(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
@@ -116,16 +128,23 @@ static uint64_t pcap_deadline(const struct carrick_port *port) {
     return carrick_port_deadline(port->inner);
 }
 
+bool carrick_pcap_whole(struct carrick_port *port) {
+    struct capture *to = ((struct pcap *)port)->to;
+    if (!to->failed && fflush(to->file) != 0)
+        capture_check(to);
+    return !to->failed;
+}
+
 static void capture_end(struct capture *to) {
-    if (fflush(to->file) != 0 || ferror(to->file))
-        fprintf(stderr, "The capture is not whole: is the disk full?\n");
     fclose(to->file);
+    free(to->path);
     free(to->buffer);
     free(to);
 }
 
 static void pcap_close(struct carrick_port *port) {
     struct pcap *self = (struct pcap *)port;
+    (void)carrick_pcap_whole(port);
     if (--self->to->open == 0)
         capture_end(self->to);
     carrick_port_close(port->inner);
@@ -153,17 +172,18 @@ struct carrick_port *carrick_pcap_wrap(struct carrick_port *inner, const char *p
                                        struct carrick_port_error *error) {
     struct pcap *self = calloc(1, sizeof *self);
     struct capture *to = calloc(1, sizeof *to);
-    char *buffer = malloc(PCAP_BUFFER);
-    FILE *file = self && to && buffer ? fopen(path, "wbe") : NULL;
+    char *buffer = malloc(PCAP_BUFFER), *kept = strdup(path);
+    FILE *file = self && to && buffer && kept ? fopen(path, "wbe") : NULL;
     if (!file) {
         snprintf(error->text, sizeof error->text, "The capture `%.100s` cannot be written (%s): choose another path.",
                  path, strerror(errno));
+        free(kept);
         free(buffer);
         free(to);
         free(self);
         return NULL;
     }
-    *to = (struct capture){.file = file, .buffer = buffer, .epoch_ns = epoch_ns};
+    *to = (struct capture){.file = file, .buffer = buffer, .path = kept, .epoch_ns = epoch_ns};
     setvbuf(file, buffer, _IOFBF, PCAP_BUFFER);
     capture_begin(to);
     return wrap(inner, to, self);

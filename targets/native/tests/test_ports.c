@@ -44,6 +44,19 @@ static void memory_keeps_order_and_says_when_it_is_full(void) {
     carrick_port_close(ends[1]);
 }
 
+static void a_capture_that_cannot_be_written_ends_and_the_port_goes_on(void) {
+    struct carrick_port *ends[2];
+    struct carrick_frame frames[CARRICK_PORT_BATCH];
+    CHECK(carrick_loop_open(1500, 8, ends, &error));
+    ends[0] = carrick_pcap_wrap(ends[0], "/dev/full", 0, &error);
+    CHECK(ends[0] && put(ends[0], 0, 1, 100));
+    CHECK(!carrick_pcap_whole(ends[0]) && !carrick_pcap_whole(ends[0]));
+    CHECK(carrick_port_receive(ends[1], 0, frames, CARRICK_PORT_BATCH) == 1);
+    CHECK(put(ends[0], 0, 2, 100) && carrick_port_receive(ends[1], 0, frames, CARRICK_PORT_BATCH) == 1);
+    carrick_port_close(ends[0]);
+    carrick_port_close(ends[1]);
+}
+
 static void datagrams_carry_packets(void) {
     char spec[2][64];
     int base = 20000 + getpid() % 20000;
@@ -217,6 +230,7 @@ static void a_capture_can_be_read(void) {
 
 int main(void) {
     memory_keeps_order_and_says_when_it_is_full();
+    a_capture_that_cannot_be_written_ends_and_the_port_goes_on();
     datagrams_carry_packets();
     faults_are_as_many_as_asked_for();
     a_delay_is_exact_and_corruption_is_one_bit();

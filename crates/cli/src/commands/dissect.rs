@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use carrick_driver::{Failure, params};
+use carrick_driver::{Failure, params, written::replace};
 
 use crate::args::Dissect;
 use crate::load::load;
@@ -19,9 +19,7 @@ pub fn run(args: &Dissect) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.lua", program.name)));
-    std::fs::write(&output, script).map_err(|e| {
-        Failure::Usage(format!("cannot write {}: {e}; choose another file with -o", output.display()))
-    })?;
+    replace(&output, script.as_bytes())?;
     println!("{}", output.display());
     Ok(ExitCode::SUCCESS)
 }

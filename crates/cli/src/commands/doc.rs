@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use carrick_doc::Requirement;
-use carrick_driver::{Failure, compile::read};
+use carrick_driver::{Failure, compile::read, written::replace};
 use serde::Deserialize;
 
 use crate::args::Doc;
@@ -23,9 +23,7 @@ pub fn run(args: &Doc) -> Result<ExitCode, Failure> {
     let page =
         carrick_doc::page(&program, &requirements(&args.source.file.with_file_name("requirements.toml"))?);
     let output = args.output.clone().unwrap_or_else(|| format!("{}.html", program.name).into());
-    std::fs::write(&output, page).map_err(|e| {
-        Failure::Usage(format!("cannot write {}: {e}; choose another file with -o", output.display()))
-    })?;
+    replace(&output, page.as_bytes())?;
     println!("{}", output.display());
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
-use carrick_driver::{Compiled, Failure, compile::read, table::is_table};
+use carrick_driver::{Compiled, Failure, compile::read, table::is_table, written::replace};
 
 use carrick_syntax::Sources;
 
@@ -53,8 +53,7 @@ fn one(file: &Path, check: bool) -> Result<bool, Failure> {
     if standard_input {
         print!("{formatted}");
     } else if formatted != text {
-        std::fs::write(file, formatted)
-            .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", file.display())))?;
+        replace(file, formatted.as_bytes())?;
     }
     Ok(true)
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use carrick_driver::Failure;
+use carrick_driver::{Failure, written::replace};
 use serde_json::Value;
 
 use crate::args::Merge;
@@ -55,8 +55,7 @@ pub fn run(args: &Merge) -> Result<ExitCode, Failure> {
     belong_together(&parts)?;
     let text = woven(parts)?;
     match &args.output {
-        Some(file) => std::fs::write(file, text)
-            .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", file.display())))?,
+        Some(file) => replace(file, text.as_bytes())?,
         None => print!("{text}"),
     }
     Ok(ExitCode::SUCCESS)

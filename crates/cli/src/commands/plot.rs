@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use carrick_driver::Failure;
+use carrick_driver::{Failure, written::replace};
 use carrick_report::plot::{Figure, Kind, Table};
 
 use crate::args::Plot;
@@ -71,7 +71,7 @@ pub fn manifests(drawn: &[Drawn], by: &str) -> String {
 }
 
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(file, text).map_err(|e| Failure::Usage(format!("cannot write {}: {e}", file.display())))
+    replace(file, text.as_bytes())
 }
 
 /// Every drawing that there is of these tables (their text), into a folder.

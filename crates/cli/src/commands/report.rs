@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use carrick_driver::{Compiled, Failure, compile_choice};
+use carrick_driver::{Compiled, Failure, compile_choice, written::replace};
 use carrick_report::{Header, Reader, Source};
 
 use super::plot;
@@ -23,9 +23,7 @@ pub fn run(args: &Report) -> Result<ExitCode, Failure> {
         [run] => of_run(args, run)?,
         tables => of_tables(tables)?,
     };
-    std::fs::write(&args.output, page).map_err(|e| {
-        Failure::Usage(format!("cannot write {}: {e}; choose another file with -o", args.output.display()))
-    })?;
+    replace(&args.output, page.as_bytes())?;
     println!("{}", args.output.display());
     Ok(ExitCode::SUCCESS)
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick run`
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -15,6 +13,7 @@ use clap::{Command, CommandFactory};
 use crate::args::{Args, Run};
 use crate::load::load_for;
 use crate::manifest::words;
+use crate::output;
 
 pub fn run(args: &Run, targets: Targets) -> Result<ExitCode, Failure> {
     let (target, host) = (targets.find(&args.target)?, host(targets, &args.target)?);
@@ -63,8 +62,7 @@ pub fn host(targets: Targets, name: &str) -> Result<&'static dyn Host, Failure> 
 
 /// Runs, and writes what the stack tells.
 fn traced(host: &dyn Host, run: &targets::Run<'_>, file: &Path) -> Result<ExitCode, Failure> {
-    let cannot = |e: std::io::Error| Failure::Usage(format!("cannot write {}: {e}", file.display()));
-    let out = BufWriter::new(File::create(file).map_err(cannot)?);
+    let out = output::create_file(file)?;
     let (stack, mut records) = host.run_telling(run)?;
     let seed = records.configs.first().map_or(0, |config| config.seed);
     let mut trace = JsonLines::new(out, run.program.clone(), seed, &words::command_line(), &[], None);
@@ -72,7 +70,7 @@ fn traced(host: &dyn Host, run: &targets::Run<'_>, file: &Path) -> Result<ExitCo
     // Whoever is no longer listened to is not to wait for that.
     drop(records);
     let ended = stack.wait();
-    trace.finish().map_err(cannot)?;
+    output::written(Some(file), trace.finish())?;
     told.map_err(Failure::Failed)?;
     Ok(ended)
 }

@@ -14,7 +14,9 @@ use crate::command_line::command;
 const NAME: &str = "carrick";
 
 pub fn completions(args: &Completions, targets: Targets) -> ExitCode {
-    clap_complete::generate(args.shell, &mut command(targets), NAME, &mut io::stdout());
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command(targets), NAME, &mut script);
+    print!("{}", String::from_utf8_lossy(&script));
     ExitCode::SUCCESS
 }
 

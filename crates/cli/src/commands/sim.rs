@@ -72,15 +72,15 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     if args.scenario.app != AppKind::Random {
         report.failures.append(&mut report.unfinished);
     }
-    let written = |e: std::io::Error| Failure::Failed(format!("cannot write: {e}"));
-    pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
-    trace.map_or(Ok(()), Traced::finish)?;
+    let captured = output::written(args.pcap.as_deref(), pcap.map_or(Ok(()), Pcapng::finish));
+    let traced = output::written(args.trace.as_deref(), trace.map_or(Ok(()), Traced::finish));
     let metrics = measured.then_some(&metrics);
     let state = between.as_ref().map_or_else(Map::new, |between| globals.of(0, between.program()));
     match args.format {
         Format::Json => output::json(&as_json(&report, metrics, took, &manifest, &state)),
         Format::Pretty => pretty(&report, metrics, took, args, &state),
     }
+    captured.and(traced)?;
     Ok(ExitCode::from(u8::from(!report.failures.is_empty() || !report.damage.is_empty())))
 }
 

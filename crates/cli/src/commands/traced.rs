@@ -2,7 +2,7 @@
 //! The trace file of a simulated run: of the hosts, or of one program in the network.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 
 use carrick_driver::Failure;
 use carrick_sim::observe::{Inside, Observer};
@@ -35,10 +35,10 @@ impl Traced {
     /// Ends the file.
     ///
     /// # Errors
-    /// [`Failure::Failed`] with the first error of writing.
-    pub fn finish(self) -> Result<(), Failure> {
+    /// The first error of writing.
+    pub fn finish(self) -> io::Result<()> {
         let (Traced::Hosts(lines) | Traced::Inside(Inside { observer: lines, .. })) = self;
-        lines.finish().map_err(|e| Failure::Failed(format!("cannot write: {e}")))
+        lines.finish()
     }
 }
 

@@ -370,7 +370,8 @@ impl<W: Write> Watch<W> {
         match line::write(&self.program, self.format, line, host, &mut self.out) {
             // Whoever reads has seen enough.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.spec.most = Some(0),
-            written => self.error = written.err().map(unwritten),
+            Err(error) if self.error.is_none() => self.error = Some(unwritten(error)),
+            _ => {}
         }
     }
 }

@@ -173,12 +173,16 @@ struct carrick_port *carrick_fault_wrap(struct carrick_port *inner, const struct
 struct carrick_fault_counts carrick_fault_counts(const struct carrick_port *port);
 
 /* A port that writes what passes, in both directions, to a pcapng file with nanoseconds. `epoch_ns` is the real time at
- * which `now` was 0. Owns `inner`. The file is whole after close, of all ports that write to it. */
+ * which `now` was 0. Owns `inner`. The file is whole after close, of all ports that write to it. If it cannot be
+ * written any more, that is told on standard error once, and the capture ends there. */
 struct carrick_port *carrick_pcap_wrap(struct carrick_port *inner, const char *path, uint64_t epoch_ns,
                                        struct carrick_port_error *error);
 
 /* The same, to the file of `first`, which carrick_pcap_wrap made: as one more interface of the capture. */
 struct carrick_port *carrick_pcap_join(struct carrick_port *inner, struct carrick_port *first,
                                        struct carrick_port_error *error);
+
+/* Whether all that has passed is in the file by now. `port` must be one of those above. */
+bool carrick_pcap_whole(struct carrick_port *port);
 
 #endif

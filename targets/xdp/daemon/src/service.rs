@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use carrick_driver::cc::Tracing;
-use carrick_driver::{Failure, address, compile_for, params, progress, render};
+use carrick_driver::{Failure, address, compile_for, params, progress, render, written};
 use carrick_ir::{COUNTERS, Program};
 use carrick_sim::show;
 use carrick_targets::ALL;
@@ -85,7 +85,10 @@ impl Service {
         let device = Device::find(&wanted.device).map_err(|refusal| refusal.failure(false))?;
         let against = ALL.against(&TARGET);
         let compiled = compile_for(&wanted.file, &wanted.choice(), Some(&against))?;
-        eprint!("{}", render::pretty(&compiled, render::Colour::No));
+        let told = render::pretty(&compiled, render::Colour::No);
+        if !told.is_empty() {
+            written::tell(told.trim_end());
+        }
         let mut program = compiled.program.ok_or_else(|| {
             let file = wanted.file.display();
             Failure::Failed(format!("{file} is not right, or not for the kernel; `carrick check --target xdp {file}` says the same"))

@@ -87,7 +87,7 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
     };
     let mut files = Vec::new();
     for (path, _, table) in tables(fabric) {
-        files.extend(create(path.as_deref())?.map(|file| (file, table)));
+        files.extend(create(path.as_deref())?.map(|file| (path, file, table)));
     }
     if let Some(folder) = &fabric.plot {
         std::fs::create_dir_all(folder)
@@ -96,11 +96,11 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
     let begin = Instant::now();
     let done = work.all()?;
     let took = begin.elapsed();
-    for (mut file, table) in files {
+    let mut kept = Ok(());
+    for (path, mut file, table) in files {
         let text = show::csv(&done, &runs, &manifest, table);
-        file.write_all(text.as_bytes())
-            .and_then(|()| file.flush())
-            .map_err(|e| Failure::Failed(format!("cannot write: {e}")))?;
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.flush());
+        kept = kept.and(output::written(path.as_deref(), written));
     }
     if let Some(folder) = &fabric.plot {
         let drawn = tables(fabric).into_iter().filter(|(_, drawn, _)| *drawn);
@@ -111,6 +111,7 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
         Format::Json => output::json(&show::json(&done, &runs.varied, &manifest)),
         Format::Pretty => show::pretty(&done, &runs.varied, took),
     }
+    kept?;
     Ok(ExitCode::from(u8::from(done.iter().any(|run| !run.results.failures().is_empty()))))
 }
 
@@ -205,9 +206,8 @@ impl Work<'_> {
         let engines = self.programs.engines()?;
         let placed = self.programs.placed(&engines);
         let results = fabric::run_through(&at_hosts, &setup, &placed, observer).map_err(Failure::Usage)?;
-        let written = |e: std::io::Error| Failure::Failed(format!("cannot write: {e}"));
-        pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
-        trace.map_or(Ok(()), Traced::finish)?;
+        output::written(self.args.pcap.as_deref(), pcap.map_or(Ok(()), Pcapng::finish))?;
+        output::written(self.args.trace.as_deref(), trace.map_or(Ok(()), Traced::finish))?;
         let of = |(station, program)| globals.of(station, program);
         let globals = self.programs.iter().enumerate().map(of).collect();
         let retransmitted = measured.then_some(metrics.retransmitted_packets);
