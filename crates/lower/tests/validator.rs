@@ -108,6 +108,12 @@ finds! {
     a_chain_without_its_context: "takes a `c` that is not there", |p| {
         p.chains[0].as_mut().expect("a chain").context = None;
     };
+    a_chain_with_a_context_that_is_not_there: "global, or not there", |p| {
+        p.chains[0].as_mut().expect("a chain").context = Some(CtxId(99));
+    };
+    a_chain_with_a_scratchpad_that_is_not_there: "a scratchpad that is not there", |p| {
+        p.chains[0].as_mut().expect("a chain").scratchpads.push(ScratchId(99));
+    };
     a_chain_too_few: "not one chain for each event", |p| drop(p.chains.pop());
     a_timer_of_another_event: "a timer of no timer event", |p| p.contexts[0].timers[0].event = EventId(0);
     a_gap_between_fields: "a gap between the fields", |p| p.blueprints[0].fields[1].bit_offset += 8;

@@ -402,7 +402,10 @@ impl<'p> Check<'p> {
             self.at("chain", p.events.get(index).map_or("?", |e| &e.name));
             let is_global = |c: &crate::CtxId| p.contexts.get(c.index()).is_some_and(|c| c.global);
             self.must(chain.globals.iter().all(is_global), "a context that is not global");
-            self.must(chain.context.is_none_or(|c| !is_global(&c)), "a global context has no id");
+            let has_id = |c: crate::CtxId| p.contexts.get(c.index()).is_some_and(|c| !c.global);
+            self.must(chain.context.is_none_or(has_id), "a chain's own context is global, or not there");
+            let scratchpads = chain.scratchpads.iter().all(|s| s.index() < p.scratchpads.len());
+            self.must(scratchpads, "a scratchpad that is not there");
             let parts =
                 |c: &crate::CtxId| p.ids.get(p.contexts.get(c.index())?.id.index()).map(|id| id.parts.len());
             let own = chain.context.as_ref().and_then(parts).unwrap_or(0);
