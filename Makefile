@@ -36,8 +36,8 @@ fuzz: ## fuzz the front end, generated code and what surrounds it for SECONDS (6
 soak: ## TCP, in the kernel or with TARGET=native, while everything about it dies, for MINUTES (60)
 	@scripts/soak --minutes $(MINUTES) --target $(or $(TARGET),xdp)
 
-conformance: ## play a public suite of packetdrill scripts (SUITE=DIR) against TCP, and with PACKETDRILL=PATH against Linux, and print a table
-	@CARRICK_SUITE=$(if $(SUITE),$(abspath $(SUITE))) CARRICK_PACKETDRILL=$(if $(PACKETDRILL),$(abspath $(PACKETDRILL))) $(CARGO) test -q -p carrick-tests --test conformance -- --nocapture suite
+conformance: ## play a public suite of packetdrill scripts (SUITE=DIR) against TCP, also a target's (TARGET=xdp), and with PACKETDRILL=PATH against Linux, and print a table
+	@CARRICK_CONFORMANCE_TARGET=$(TARGET) CARRICK_SUITE=$(if $(SUITE),$(abspath $(SUITE))) CARRICK_PACKETDRILL=$(if $(PACKETDRILL),$(abspath $(PACKETDRILL))) $(CARGO) test -q -p carrick-tests --test conformance -- --nocapture suite
 
 book: ## tutorial, reference and diagnostics as a website, in target/book (needs mdbook)
 	@command -v mdbook >/dev/null || { echo "make book: mdbook is missing: run scripts/setup as root" >&2; exit 3; }

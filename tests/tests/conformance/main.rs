@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Conformance: scripts in packetdrill's language, played against the interpreted program in virtual time.
+//! Conformance: scripts in packetdrill's language, played against the program in virtual time: interpreted, or as a target's core.
 //!
 //! `tests/conformance/*.pkt` are our own. Public suites are played by `make conformance SUITE=DIR`, which ends with a table;
 //! with packetdrill also on this machine's kernel. A script with a line that nothing here plays is counted as unsupported, with that line; of what the kernel under test reports, only
@@ -14,13 +14,16 @@ mod report;
 mod settings;
 mod stack;
 mod suite;
+mod under_test;
 
 use std::path::{Path, PathBuf};
 
 use carrick_tests::build::root;
-use carrick_tests::net::skip;
+use carrick_tests::net::{lacks, skip};
+use carrick_xdp_loader::machine;
 use linux::Linux;
 use play::{Outcome, play};
+use under_test::UnderTest;
 
 fn scripts(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -36,18 +39,42 @@ fn scripts(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn played(path: &Path) -> Outcome {
-    play(&String::from_utf8_lossy(&std::fs::read(path).expect("readable")))
+fn played(path: &Path, under_test: &UnderTest) -> Outcome {
+    play(&String::from_utf8_lossy(&std::fs::read(path).expect("readable")), under_test)
 }
 
-#[test]
-fn our_own_scripts_pass() {
+#[track_caller]
+fn our_own_scripts_pass(under_test: &UnderTest) {
     let scripts = scripts(&root().join("tests/conformance"));
     assert!(!scripts.is_empty(), "there are some");
     for path in scripts {
-        let outcome = played(&path);
+        let outcome = played(&path, under_test);
         assert!(matches!(outcome, Outcome::Passed { .. }), "{}: {outcome:?}", path.display());
     }
+}
+
+#[test]
+fn our_own_scripts_pass_in_the_interpreter() {
+    our_own_scripts_pass(&UnderTest::default());
+    our_own_scripts_pass(&UnderTest::default().over_ipv6());
+}
+
+#[test]
+fn our_own_scripts_pass_in_compiled_cores() {
+    our_own_scripts_pass(&UnderTest::target("native"));
+    our_own_scripts_pass(&UnderTest::target("native").over_ipv6());
+}
+
+#[test]
+fn our_own_scripts_pass_in_the_kernel() {
+    if let Err(missing) = machine::suits() {
+        return skip(&missing.to_string());
+    }
+    if lacks("clang") {
+        return;
+    }
+    our_own_scripts_pass(&UnderTest::target("xdp"));
+    our_own_scripts_pass(&UnderTest::target("xdp").over_ipv6());
 }
 
 /// What begins a script that is about something else.
@@ -62,7 +89,8 @@ const ACCEPTED: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 
 #[test]
 fn scripts_that_are_wrong_are_found_out() {
-    let outcome = |more: &str| play(&format!("{ACCEPTED}{more}"));
+    let interpreter = UnderTest::default();
+    let outcome = |more: &str| play(&format!("{ACCEPTED}{more}"), &interpreter);
     assert_eq!(outcome(""), Outcome::Passed { left_out: 0 });
     assert_eq!(outcome("+0 %{ assert tcpi_rcv_mss == 10 }%"), Outcome::Passed { left_out: 1 });
     assert_eq!(outcome("+0 %{ assert tcpi_snd_cwnd == 10 }%"), Outcome::Passed { left_out: 0 });
@@ -114,7 +142,10 @@ fn suite() {
     if linux.is_ok() && !linux::allows_cubic() {
         println!("Linux does not have CUBIC here: add it to net.ipv4.tcp_allowed_congestion_control");
     }
-    let all = suite::play(&PathBuf::from(folder), linux.as_ref().ok());
+    let target = named("CARRICK_CONFORMANCE_TARGET");
+    let under_test =
+        target.map_or_else(UnderTest::default, |name| UnderTest::target(&name.to_string_lossy()));
+    let all = suite::play(&PathBuf::from(folder), &under_test, linux.as_ref().ok());
     let whole = root().join("target/conformance.txt");
     std::fs::write(&whole, suite::whole(&all)).expect("writable");
     print!("{}", suite::table(&all));
@@ -146,7 +177,7 @@ fn linux_has_its_column() {
     script("linux.pkt", "+0 > . 1:1(0) ack 7");
     script("ours.pkt", "// bad");
     script("neither.pkt", "+0 ioctl(4, SIOCINQ, [0]) = 0 // bad");
-    let all = suite::play(folder.path(), Some(&linux));
+    let all = suite::play(folder.path(), &UnderTest::default(), Some(&linux));
     let lines = suite::whole(&all);
     let starts = [
         "passed | passed | both",

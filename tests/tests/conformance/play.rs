@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Playing a script against the interpreter, in virtual time.
+//! Playing a script against a core, in virtual time.
 
-use carrick_driver::{Over, compile_choice, params};
-use carrick_tests::build::root;
+use carrick_driver::{Over, params};
 use carrick_tests::tcp_segment::{Opt, Segment};
 
 use crate::calls::{Not, Sockets};
@@ -10,6 +9,7 @@ use crate::info::{Compared, SEGMENT, compared};
 use crate::parse::{Event, Line, When, parse};
 use crate::settings::Settings;
 use crate::stack::{Sent, Stack};
+use crate::under_test::UnderTest;
 
 /// How a script went.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ const ECN: u8 = 3;
 const PSH: u8 = 8;
 
 /// Plays the text of a script.
-pub fn play(text: &str) -> Outcome {
+pub fn play(text: &str, under_test: &UnderTest) -> Outcome {
     let script = parse(text);
     let option = |name: &str| script.options.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
     let tolerance = option("tolerance_usecs").and_then(|t| t.parse::<u64>().ok());
@@ -43,10 +43,11 @@ pub fn play(text: &str) -> Outcome {
     };
     let stack = match Settings::of(&lines) {
         Ok(mut settings) => {
-            if option("ip_version") == Some("ipv6") {
+            if option("ip_version") == Some("ipv6") || under_test.always_ipv6 {
                 settings.choice.over = Over::Ipv6;
             }
-            stack(&settings, option("mtu").and_then(|mtu| mtu.parse().ok()).unwrap_or(MTU))
+            let mtu = option("mtu").and_then(|mtu| mtu.parse().ok()).unwrap_or(MTU);
+            stack(under_test, &settings, mtu + under_test.longer(), &lines)
         }
         Err((number, why)) => return Outcome::Unsupported(number, why),
     };
@@ -79,12 +80,17 @@ pub fn play(text: &str) -> Outcome {
     }
 }
 
-fn stack(settings: &Settings, mtu: u32) -> Result<Stack, String> {
-    let path = root().join("protocols/tcp/tcp.mtp");
-    let compiled = compile_choice(&path, &settings.choice).map_err(|e| e.to_string())?;
-    let program = compiled.program.ok_or("the program has errors")?;
-    let values = params::values(&program, &settings.params).map_err(|e| e.to_string())?;
-    Stack::new(&program, values, mtu)
+fn stack(under_test: &UnderTest, settings: &Settings, mtu: u32, lines: &[Line]) -> Result<Stack, String> {
+    let made = under_test.made(settings)?;
+    let arriving = lines.iter().filter_map(|line| match &line.event {
+        Event::In(segment) => Some(segment.packet(made.program.net_header.layer, (0, 0), (0, 0)).len()),
+        _ => None,
+    });
+    if arriving.max().unwrap_or(0).max(mtu as usize) > made.longest as usize {
+        return Err(format!("packets of more than {} bytes", made.longest));
+    }
+    let values = params::values(&made.program, &settings.params).map_err(|e| e.to_string())?;
+    Stack::new(&made.program, &made.engine, values, mtu)
 }
 
 struct Player {

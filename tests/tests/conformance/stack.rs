@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The stack under test: a core of the interpreter in virtual time, and the packets that it sends.
+//! The stack under test: a core of a target in virtual time, and the packets that it sends.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use carrick_interp::{Completion, Config, Core, Data, Request};
+use carrick_interp::Config;
 use carrick_ir::{NetLayer, Program, STATUS_NAMES, Ty};
+use carrick_sim::core::{Completion, Core, Data, Request};
+use carrick_sim::scenario::Engine;
 use carrick_sim::{icmp, ip};
 use carrick_tests::tcp_segment::{CORE, Opt, PEER, Segment, quoted};
 
@@ -26,7 +28,8 @@ pub struct Sent {
 }
 
 pub struct Stack {
-    core: Core,
+    core: Box<dyn Core>,
+    program: Arc<Program>,
     layer: NetLayer,
     /// since the script began
     pub now: u64,
@@ -42,12 +45,13 @@ pub struct Stack {
 }
 
 impl Stack {
-    pub fn new(program: &Arc<Program>, params: Vec<u64>, mtu: u32) -> Result<Stack, String> {
+    pub fn new(program: &Arc<Program>, engine: &Engine, params: Vec<u64>, mtu: u32) -> Result<Stack, String> {
         let layer = program.net_header.layer;
         let address = ip::address(layer, CORE);
         let config = Config { seed: 7, address, mtu, params, ..Config::default() };
         Ok(Stack {
-            core: Core::new(program.clone(), &config)?,
+            core: engine.core(program, &config, 0)?,
+            program: program.clone(),
             layer,
             now: 0,
             isn: 0,
@@ -61,7 +65,7 @@ impl Stack {
 
     /// Makes a call, `number` for what only the call knows, and returns its token.
     pub fn call(&mut self, name: &str, handle: u64, number: u64, data: Data<'_>) -> Result<u64, String> {
-        let program = self.core.program().clone();
+        let program = self.program.clone();
         let calls = program.interface.as_ref().map_or(&[][..], |i| &i.calls);
         let at = calls.iter().position(|c| c.name == name).ok_or(format!("there is no call `{name}`"))?;
         let event = &program.events[calls[at].event.index()];
@@ -82,7 +86,7 @@ impl Stack {
         }
         self.tokens += 1;
         let request = Request { handle, token: self.tokens, args: &args, data };
-        self.core.call(at, &request, BEGIN + self.now).map_err(|e| format!("`{name}` is refused: {e:?}"))?;
+        self.core.call(at, request, BEGIN + self.now).map_err(|e| format!("`{name}` is refused: {e:?}"))?;
         self.drain()?;
         Ok(self.tokens)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A public suite: each of its scripts on the interpreted program and, where packetdrill is there, on this machine's
+//! A public suite: each of its scripts on the program and, where packetdrill is there, on this machine's
 //! kernel.
 
 use std::collections::BTreeMap;
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::linux::{self, Linux};
 use crate::play::Outcome;
+use crate::under_test::UnderTest;
 use crate::{played, scripts};
 
 /// Reasons that the table names.
@@ -43,10 +44,10 @@ impl Played {
 }
 
 /// Plays the scripts of a folder.
-pub fn play(folder: &Path, linux: Option<&Linux>) -> Vec<Played> {
+pub fn play(folder: &Path, under_test: &UnderTest, linux: Option<&Linux>) -> Vec<Played> {
     let scripts: Vec<PathBuf> = scripts(folder);
     assert!(!scripts.is_empty(), "{} has no scripts (*.pkt)", folder.display());
-    let ours: Vec<Outcome> = scripts.iter().map(|path| played(path)).collect();
+    let ours: Vec<Outcome> = scripts.iter().map(|path| played(path, under_test)).collect();
     let mut theirs = linux.map(|linux| linux.play(&scripts).into_iter());
     let named = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
     std::iter::zip(scripts, ours)
