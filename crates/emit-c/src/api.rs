@@ -195,7 +195,7 @@ impl Emitter<'_> {
         self.w.line("uint64_t most = 0;");
         self.w.line(format!("if (!{layout}(&core, config, NULL))"));
         self.w.line("    return 0;");
-        for ctx in self.p.contexts.iter().filter(|c| !c.global) {
+        for ctx in self.p.served() {
             self.w.line(format!("most = carrick_max64(most, core.{}_capacity);", ctx.name));
         }
         self.w.end_with("return (uint32_t)most;");

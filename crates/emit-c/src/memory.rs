@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory of requests: payloads that are read from it, and what is put there.
 
-use carrick_ir::{self as ir, BlueprintDef, Frames, Opcode, Stmt};
+use carrick_ir::{self as ir, BlueprintDef, ContextDef, Frames, Opcode, Stmt};
 
 use crate::Emitter;
 
@@ -13,8 +13,7 @@ impl Emitter<'_> {
 
     /// Whether the core must know which requests are open: what an address refers to is gone when its request completes.
     pub(crate) fn has_addresses(&self) -> bool {
-        let has_units =
-            self.p.contexts.iter().any(|ctx| ctx.tx_capacity.is_some() || ctx.rx_capacity.is_some());
+        let has_units = self.p.contexts.iter().any(ContextDef::holds_data);
         has_units || self.has_memory()
     }
 

@@ -81,6 +81,12 @@ impl Program {
         [Some(self.parser), self.report_parser].into_iter().flatten()
     }
 
+    /// The contexts of which a host's applications have connections, messages or requests: those with data, or all if none has.
+    pub fn served(&self) -> impl Iterator<Item = &ContextDef> {
+        let any = self.contexts.iter().any(ContextDef::holds_data);
+        self.contexts.iter().filter(move |ctx| !ctx.global && (ctx.holds_data() || !any))
+    }
+
     /// The file that a place lies in.
     pub fn file_of(&self, loc: Loc) -> &Text {
         let import = (loc.file as usize).checked_sub(1).and_then(|number| self.imports.get(number));
@@ -338,6 +344,11 @@ pub struct Growth {
 }
 
 impl ContextDef {
+    /// Whether an instance can have units of data.
+    pub fn holds_data(&self) -> bool {
+        self.tx_capacity.is_some() || self.rx_capacity.is_some()
+    }
+
     /// The fields that the program declares: the others keep what events of timers will say.
     pub fn declared_fields(&self) -> impl Iterator<Item = &FieldDef> {
         self.fields.iter().enumerate().filter(|(at, _)| !self.keeps(*at)).map(|(_, field)| field)

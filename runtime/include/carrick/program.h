@@ -172,8 +172,8 @@ struct carrick_program {
     /* Bytes of memory for this configuration (64-byte aligned), 0 if the configuration is invalid. Pages of data
      * buffers are only touched when used, so give it memory that the system zeroes on demand (mmap). */
     size_t (*footprint)(const struct carrick_config *config);
-    /* The most instances that a context can have with this configuration, of those that have most: how many connections
-     * a host may be asked for. */
+    /* The most instances with this configuration of what has data, such as a stream's connections (without data: of any
+     * context): how many a host may be asked for. */
     uint32_t (*capacity)(const struct carrick_config *config);
     /* Makes a core in `memory`, which must be zeroed. Returns NULL if the configuration is invalid. */
     struct carrick_core *(*init)(void *memory, const struct carrick_config *config);

@@ -24,7 +24,7 @@ uint32_t carrick_kernel_capacity(const struct carrick_config *config) {
     const struct carrick_kernel *kernel = config->elsewhere;
     uint32_t most = 0;
     for (uint32_t c = 0; c < kernel->places->context_count; c++)
-        if (!kernel->places->contexts[c].global && kernel->contexts[c].entries > most)
+        if (kernel->places->contexts[c].served && kernel->contexts[c].entries > most)
             most = kernel->contexts[c].entries;
     return most;
 }

@@ -202,7 +202,7 @@ fn silent_clients_of_an_echo_are_closed_where_that_is_wanted() {
 
 #[test]
 fn a_key_value_store_without_slots_closes_who_is_idle_for_longest() {
-    let Some(seen) = seen_natively(&["peer_share=0"], "kv:80,full=1s", 64, "full") else { return };
+    let Some(seen) = seen_natively(&["peer_share=0"], "kv:80,full=1s", 32, "full") else { return };
     assert_eq!(seen, "refused, then served; the first closed, the last open");
 }
 
@@ -219,4 +219,27 @@ fn a_native_server_serves_another_client_beside_one_that_holds_what_it_can_get()
 fn a_server_in_the_kernel_serves_another_client_beside_one_that_holds_what_it_can_get() {
     let Some(seen) = seen_in_the_kernel("crowd") else { return };
     assert_eq!(seen, HELD);
+}
+
+/// Receive buffers that begin with 8 KiB, have 256 KiB at most, and grow from a pool of 1 MiB. Nobody gives back what is idle.
+const POOL: [(&str, &str); 4] =
+    [("rcv_buf", "8192"), ("rcv_max", "262144"), ("rcv_pool", "1048576"), ("rcv_idle", "1h")];
+
+/// The longest window of a client with 16 connections that have taken much, and that of another client after it.
+fn windows(seen: &str) -> (u32, u32) {
+    let (first, other) = seen.split_once(' ').expect("two numbers");
+    (first.parse().expect("a number"), other.parse().expect("a number"))
+}
+
+#[test]
+fn a_native_server_leaves_receive_buffers_to_another_client() {
+    let with_share = |share: &str| {
+        let mut settings: Vec<String> = POOL.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        settings.push(format!("peer_share={share}"));
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        seen_natively(&settings, "echo:7", 64, "pool").map(|seen| windows(&seen))
+    };
+    let (Some((first, other)), Some((_, without))) = (with_share("8"), with_share("0")) else { return };
+    assert!(first >= 200_000, "as long as there is enough: {first}");
+    assert!(other >= 50_000 && without <= 8192, "{other} with shares, {without} without");
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What one peer of many can have of what connections share: slots, and the pool of receive buffers.
 
-use carrick_interp::{Core, Data};
+use carrick_driver::{Choice, Over, compile_choice, params};
+use carrick_interp::{Config, Core, Data};
 use carrick_ir::NetLayer;
-use carrick_sim::ip::{checksum, mend_checksum, pseudo_header};
+use carrick_sim::ip::{self, checksum, mend_checksum, pseudo_header};
 use carrick_tests::build::root;
 use carrick_tests::tcp_segment::{CORE, Segment};
 
@@ -71,6 +72,41 @@ fn a_peer_with_many_connections_leaves_slots_to_others() {
         assert_eq!(open_all(&mut core, listener, 5).len(), share, "of {free} that are free again");
         assert_eq!(core.failed_claims().len(), 0);
     }
+}
+
+/// Over IPv6, hosts of one network of 64 bits are one peer.
+#[test]
+fn a_network_of_ipv6_is_one_peer() {
+    const SLOTS: usize = 64;
+    let choice = Choice { over: Over::Ipv6, ..Choice::default() };
+    let program = compile_choice(&root().join("protocols/tcp/tcp.mtp"), &choice).expect("readable");
+    let program = program.program.expect("no errors");
+    let params = params::values(&program, &[format!("max_conns={SLOTS}")]).expect("settings");
+    let config = Config { seed: 1, address: ip::address(NetLayer::Ipv6, CORE), params, ..Config::default() };
+    let mut core = Core::new(program, &config).expect("right settings");
+    let [high, low] = [(config.address >> 64) as u64, config.address as u64];
+    call(&mut core, "listen", 0, &[high, low, PORT.into(), 1000], Data::None, NOW);
+    completed(&mut core);
+    let refused = Segment::read("R. 0:0").expect("one").flags;
+    // How many of so many hosts, each of which asks once, get a connection: of network 0, then of 1, then of 0 again.
+    let mut served = |network: u8, hosts: std::ops::Range<u8>| {
+        let count = hosts.filter(|host| {
+            let mut ask = |text: &str, isn: u32| {
+                let segment = Segment::read(text).expect("a segment");
+                let mut packet = segment.packet(NetLayer::Ipv6, (5000, PORT), (PEER_ISN, isn));
+                (packet[15], packet[23]) = (network, *host);
+                packet[56..58].fill(0);
+                let sum = checksum(&[&pseudo_header(NetLayer::Ipv6, &packet), &packet[40..]]);
+                packet[56..58].copy_from_slice(&sum.to_be_bytes());
+                core.rx(&packet, NOW).expect("it is read");
+                sent(&mut core, NOW).into_iter().last().map(|(segment, _)| segment)
+            };
+            let offer = ask("S 0:0 win 65535", 0).expect("the SYN is answered");
+            offer.flags != refused && ask(". 1:1 ack 1", offer.seq).is_none()
+        });
+        count.count()
+    };
+    assert_eq!([served(0, 10..80), served(1, 10..80), served(0, 80..90)], [57, 7, 0]);
 }
 
 #[test]

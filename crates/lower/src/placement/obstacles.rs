@@ -58,7 +58,7 @@ fn instruction(program: &Program, site: &Site, instr: &Instr) -> Option<String> 
         && !site.memory
     {
         let def = &program.contexts[ctx.index()];
-        if def.tx_capacity.is_some() || def.rx_capacity.is_some() {
+        if def.holds_data() {
             return Some(format!("`{name}` of `{}`, which needs memory for data units", def.name));
         }
     }

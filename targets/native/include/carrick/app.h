@@ -116,7 +116,7 @@ void carrick_stack_act_for(struct carrick_stack *stack, uint32_t owner);
 /* The address it was opened with. */
 struct carrick_ip6_address carrick_stack_address(const struct carrick_stack *stack);
 
-/* The most instances that the program can have of what it has most of: of a stream's, connections. */
+/* The most instances that the program can have of what has data: of a stream's, connections. */
 uint32_t carrick_stack_capacity(const struct carrick_stack *stack);
 
 /* Whether the program's packets can have this address: it is of the same version of the Internet Protocol. */

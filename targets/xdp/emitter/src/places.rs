@@ -34,6 +34,7 @@ fn place_of(e: &mut Emitter<'_>, ctx: &ContextDef) {
         e.w.line(format!(".timer_count = {},", ctx.timers.len()));
     }
     e.w.line(format!(".global = {},", u8::from(ctx.global)));
+    e.w.line(format!(".served = {},", u8::from(e.p.served().any(|served| std::ptr::eq(served, ctx)))));
     e.w.line(format!(".part_count = {},", parts.len()));
     if !parts.is_empty() {
         e.w.open(".parts = {");

@@ -13,11 +13,6 @@ pub(crate) enum Way {
     Rx,
 }
 
-/// Whether instances of a context have units.
-pub(crate) fn has_units(ctx: &ContextDef) -> bool {
-    ctx.tx_capacity.is_some() || ctx.rx_capacity.is_some()
-}
-
 /// How the RX units of a context grow, in bytes: what a block has, and what the largest unit is.
 #[derive(Debug, Clone, Copy)]
 struct Blocks {
@@ -63,7 +58,7 @@ pub(crate) fn put_together(e: &Emitter<'_>) -> usize {
 }
 
 pub(crate) fn has_any_units(e: &Emitter<'_>) -> bool {
-    e.p.contexts.iter().any(has_units)
+    e.p.contexts.iter().any(ContextDef::holds_data)
 }
 
 /// How bytes come out of the frame or a request.
@@ -79,7 +74,7 @@ pub(crate) fn memory_name(e: &Emitter<'_>, number: usize) -> String {
 
 /// The structs of all contexts' memory.
 pub(crate) fn memory_structs(e: &mut Emitter<'_>) {
-    for (number, ctx) in e.p.contexts.iter().enumerate().filter(|(_, c)| has_units(c)) {
+    for (number, ctx) in e.p.contexts.iter().enumerate().filter(|(_, c)| c.holds_data()) {
         let [tx, rx] = [Way::Tx, Way::Rx].map(|way| ring_octets(e, ctx, way));
         let blocks = blocks(e, ctx);
         e.w.line(match blocks {
@@ -107,7 +102,7 @@ pub(crate) fn memory_maps(e: &mut Emitter<'_>) {
     if has_any_units(e) {
         writing::map(e, "carrick_requests", "ARRAY", 64, Some(("uint32_t", "struct carrick_staged")));
     }
-    for (number, ctx) in e.p.contexts.iter().enumerate().filter(|(_, c)| has_units(c)) {
+    for (number, ctx) in e.p.contexts.iter().enumerate().filter(|(_, c)| c.holds_data()) {
         let (memory, capacity) = (format!("struct {}", memory_name(e, number)), writing::capacity(e, ctx));
         writing::map(e, &format!("memory_{number}"), "ARRAY", capacity, Some(("uint32_t", &memory)));
         if blocks(e, ctx).is_some() {

@@ -195,7 +195,8 @@ struct carrick_context_place {
     uint32_t slot;   /* the slot's number, and then what is below */
     uint32_t timers; /* the first one */
     uint32_t timer_count, part_count;
-    uint32_t global, reserved;
+    uint32_t global;
+    uint32_t served; /* applications have connections of it, or whatever else the program serves them with */
     struct carrick_part_place parts[16]; /* of the id, those that a host can see */
 };
 

@@ -113,7 +113,7 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, LoadError>
         let instances = fold::fold(program, &ctx.capacity, &given).unwrap_or(1).max(1);
         all = all.saturating_add(instances);
         let blocks = Blocks::of(program, ctx, &built, &given);
-        if ctx.tx_capacity.is_some() || ctx.rx_capacity.is_some() {
+        if ctx.holds_data() {
             transfers = transfers.saturating_add(instances);
             let ring_of = |size: &Option<Expr>| size.as_ref().map_or(0, |size| ring(program, size, &built));
             let received = blocks
