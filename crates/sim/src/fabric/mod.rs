@@ -41,6 +41,7 @@ use station::Station;
 use crate::calls::Calls;
 use crate::fit;
 use crate::interface::{Interface, Shape};
+use crate::judge;
 use crate::observe::Observer;
 use crate::run::same_version;
 use crate::scenario::{Engine, Way};
@@ -142,5 +143,14 @@ pub fn run_through(
     let mut network = Network::new(topology, hosts, stations, flows, rest, observer);
     network.timed = calls;
     network.run(setup.limit);
-    Ok(Results::of(network, setup, (placed, program.net_header.protocol)))
+    let claims: Vec<String> = (0..)
+        .zip(&network.hosts)
+        .flat_map(|(host, it)| {
+            let name = format!("host {}", topology.name(host));
+            judge::claims(programs.at(host).program, &name, it.core.failed_claims())
+        })
+        .collect();
+    let mut results = Results::of(network, setup, (placed, program.net_header.protocol));
+    results.misdeeds.extend(claims);
+    Ok(results)
 }
