@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs from files.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use carrick_driver::built::Built;
+use carrick_driver::cc::Tracing;
+use carrick_driver::compiled::shared_library;
 use carrick_driver::targets::Against;
 use carrick_driver::{Choice, Failure, Over, compile_for};
 use carrick_ir::{NetLayer, Program};
+use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::scenario::Engine;
 
 use crate::args::Source;
 use crate::output;
@@ -32,4 +38,61 @@ pub fn load_for(file: &Path, choice: &Choice, target: Option<&Against>) -> Resul
     let compiled = compile_for(file, choice, target)?;
     output::diagnostics(&compiled);
     compiled.program.clone().ok_or_else(|| Failure::Failed(output::summary(&compiled)))
+}
+
+/// A program, and the library of its compiled core if that runs it. The library must stay as long as its core is used.
+#[derive(Clone)]
+pub struct Build {
+    pub program: Arc<Program>,
+    library: Option<Arc<Built>>,
+}
+
+impl Build {
+    /// Compiles the core of a program, if there is a kind of core to compile.
+    ///
+    /// # Errors
+    /// Those of [`shared_library`].
+    pub fn of(program: Arc<Program>, compiled: Option<Tracing>) -> Result<Build, Failure> {
+        let library = compiled.map(|tracing| shared_library(&program, tracing)).transpose()?;
+        Ok(Build { program, library: library.map(Arc::new) })
+    }
+
+    /// The interpreter, or the compiled core.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if the core cannot be loaded.
+    pub fn engine(&self) -> Result<Engine, Failure> {
+        let Some(library) = &self.library else { return Ok(Engine::Interpreter) };
+        let core = CompiledProgram::load(&library.path, &self.program).map_err(Failure::Failed)?;
+        Ok(Engine::Compiled(core))
+    }
+}
+
+/// The programs of a command. Each is compiled once, with each choice of features, however many runs the command makes.
+pub struct Builds {
+    compiled: Option<Tracing>,
+    known: Mutex<HashMap<(PathBuf, Choice), Build>>,
+}
+
+impl Builds {
+    /// With compiled cores of this kind; `None` for the interpreter.
+    pub fn new(compiled: Option<Tracing>) -> Builds {
+        Builds { compiled, known: Mutex::default() }
+    }
+
+    /// The program in the file, with these features.
+    ///
+    /// # Errors
+    /// Those of [`load_choice`] and [`Build::of`].
+    pub fn get(&self, file: &Path, choice: &Choice) -> Result<Build, Failure> {
+        // Others wait: they need the same program, or the same processor.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = (file.to_path_buf(), choice.clone());
+        if let Some(build) = known.get(&name) {
+            return Ok(build.clone());
+        }
+        let build = Build::of(load_choice(file, choice)?, self.compiled)?;
+        known.insert(name, build.clone());
+        Ok(build)
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use carrick_driver::cc::Tracing;
 use clap::Args;
 
 use super::source::{Source, Watching};
@@ -44,4 +45,12 @@ pub struct SimArgs {
     pub format: Format,
     #[command(flatten)]
     pub fabric: FabricArgs,
+}
+
+impl SimArgs {
+    /// Whether cores report what they do.
+    pub fn tracing(&self) -> Tracing {
+        let wanted = !self.fast || self.trace.is_some() || self.fabric.sample.is_some();
+        if wanted { Tracing::On } else { Tracing::Off }
+    }
 }

@@ -6,46 +6,20 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use carrick_driver::Failure;
-use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::compiled;
 use carrick_driver::targets::{Cores, Targets};
 use carrick_interp::Config;
 use carrick_ir::Program;
 use carrick_sim::Scenario;
-use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::{Pace, Via, diff_cores, diff_replayed, diff_through};
 use carrick_sim::interface::Interface;
-use carrick_sim::scenario::Engine;
 use serde_json::json;
 
-use super::scenario::ViaArgs;
+use super::scenario::Between;
 use super::versions;
 use crate::args::{DiffArgs, TARGET};
-use crate::load::load_for;
+use crate::load::{Builds, load_for};
 use crate::output::{self, Format};
-
-/// What stands between the two ends of a comparison.
-struct Between {
-    program: Arc<Program>,
-    engine: Engine,
-    params: Vec<u64>,
-    /// it must stay as long as the program that is loaded from it
-    _library: Built,
-}
-
-impl Between {
-    fn of(args: &ViaArgs, ends: &Program) -> Result<Option<Between>, Failure> {
-        let Some((program, params)) = args.program(ends)? else { return Ok(None) };
-        let library = compiled::shared_library(&program, Tracing::On)?;
-        let compiled = CompiledProgram::load(&library.path, &program).map_err(Failure::Failed)?;
-        Ok(Some(Between { program, engine: Engine::Compiled(compiled), params, _library: library }))
-    }
-
-    fn via(&self) -> Via<'_> {
-        Via { program: &self.program, engine: &self.engine, params: self.params.clone() }
-    }
-}
 
 /// What was found.
 #[derive(Default)]
@@ -63,7 +37,7 @@ pub fn run(args: &DiffArgs, targets: Targets) -> Result<ExitCode, Failure> {
     let against = targets.named(&args.target)?.cores_alone();
     let program = load_for(&args.source.file, &args.source.features.choice(), Some(&against))?;
     let cores = against.cores(&program, args.verbose)?;
-    let between = Between::of(&args.way, &program)?;
+    let between = args.way.between(&program, &Builds::new(Some(Tracing::On)))?;
     let via = between.as_ref().map(Between::via);
     let mut found = Found::default();
     let bar = output::progress_bar(args.seeds, "comparing");

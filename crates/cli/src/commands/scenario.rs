@@ -5,19 +5,16 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use carrick_driver::built::Built;
-use carrick_driver::cc::Tracing;
-use carrick_driver::compiled;
 use carrick_driver::{Failure, params, quantity};
 use carrick_ir::Program;
-use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::diff::Via;
 use carrick_sim::limits::{self, at_most};
 use carrick_sim::link::LinkConfig;
 use carrick_sim::scenario::Engine;
 use carrick_sim::{Faults, Scenario, Way};
 use clap::{Args, ValueEnum};
 
-use crate::load::{choice_between, load_choice};
+use crate::load::{Build, Builds, choice_between};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AppKind {
@@ -61,31 +58,31 @@ pub struct ScenarioArgs {
     #[arg(long, default_value = "100Mbps")]
     pub rate: String,
     /// One-way propagation delay of the link, for example 10ms or 50us
-    #[arg(long, default_value = "1ms")]
+    #[arg(long, value_name = "TIME", default_value = "1ms")]
     pub delay: String,
     /// Queue limit of the link, in packets
-    #[arg(long, default_value_t = 250)]
+    #[arg(long, value_name = "PACKETS", default_value_t = 250)]
     pub queue: usize,
     /// Queue length, in packets, from which the link marks ECN-capable packets (RFC 3168). Omit to disable
     #[arg(long, value_name = "PACKETS")]
     pub ecn_threshold: Option<usize>,
     /// Share of packets lost
-    #[arg(long, default_value = "0%")]
+    #[arg(long, value_name = "SHARE", default_value = "0%")]
     pub loss: String,
     /// Share of packets delivered twice
-    #[arg(long, default_value = "0%")]
+    #[arg(long, value_name = "SHARE", default_value = "0%")]
     pub duplicate: String,
     /// Share of packets delivered out of order
-    #[arg(long, default_value = "0%")]
+    #[arg(long, value_name = "SHARE", default_value = "0%")]
     pub reorder: String,
     /// Share of packets delivered with one bit flipped
-    #[arg(long, default_value = "0%")]
+    #[arg(long, value_name = "SHARE", default_value = "0%")]
     pub corrupt: String,
     /// Time from which all packets are lost, as if the peer had died, for example 20ms
     #[arg(long, value_name = "TIME")]
     pub cut: Option<String>,
     /// Maximum size of an IP packet, in bytes
-    #[arg(long, default_value_t = 1500)]
+    #[arg(long, value_name = "BYTES", default_value_t = 1500)]
     pub mtu: u32,
     /// Largest IP packet that the path carries, in bytes. A router drops a longer one and reports this to its sender (RFC 1191). Omit for the size of `--mtu`
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(68..=65535))]
@@ -94,7 +91,7 @@ pub struct ScenarioArgs {
     #[arg(long, requires = "path_mtu")]
     pub black_hole: bool,
     /// Size of a message, 8B to 64KiB, for programs that carry messages. Omit for the size that fits into one packet
-    #[arg(long)]
+    #[arg(long, value_name = "BYTES")]
     pub message: Option<String>,
     /// Application at the two hosts
     #[arg(long, value_enum, default_value = "bulk")]
@@ -109,7 +106,7 @@ pub struct ScenarioArgs {
     #[arg(long, value_delimiter = ',', value_name = "BYTES")]
     pub streams: Vec<String>,
     /// Size of an answer
-    #[arg(long, default_value = "1KB")]
+    #[arg(long, value_name = "BYTES", default_value = "1KB")]
     pub answer: String,
     /// Number of requests, or of idle connections
     #[arg(long, default_value_t = 100)]
@@ -142,22 +139,26 @@ impl fmt::Display for ViaArgs {
     }
 }
 
-/// A program in the network, and who runs it; the library must stay as long as its compiled core is used.
+/// A program in the network, and who runs it.
 pub struct Between {
-    program: Arc<Program>,
+    build: Build,
     engine: Engine,
     params: Vec<u64>,
-    _library: Option<Built>,
 }
 
 impl Between {
     pub fn program(&self) -> &Arc<Program> {
-        &self.program
+        &self.build.program
     }
 
     /// What a run goes through.
     pub fn way(&self) -> Way<'_> {
-        Way { program: &self.program, engine: &self.engine, params: self.params.clone() }
+        Way { program: &self.build.program, engine: &self.engine, params: self.params.clone() }
+    }
+
+    /// What the runs of a comparison go through.
+    pub fn via(&self) -> Via<'_> {
+        Via { program: &self.build.program, engine: &self.engine, params: self.params.clone() }
     }
 }
 
@@ -170,28 +171,16 @@ pub fn unseen(counters: &[u64], protocols: [u8; 2]) -> Option<String> {
     unseen.then(|| format!("it saw 0 packets: its protocol is {its}, that of the ends is {ends}"))
 }
 
-/// A program, and a value for each of its parameters.
-type WithParams = (Arc<Program>, Vec<u64>);
-
 impl ViaArgs {
-    /// The program between these ends, if one is wanted, and a value for each of its parameters.
-    pub fn program(&self, ends: &Program) -> Result<Option<WithParams>, Failure> {
-        let Some(file) = &self.via else { return Ok(None) };
-        let program = load_choice(file, &choice_between(ends))?;
-        let params = params::values(&program, &self.via_set)?;
-        Ok(Some((program, params)))
-    }
-
     /// The program between these ends and who runs it, if one is wanted.
-    pub fn between(
-        &self,
-        ends: &Program,
-        compiled: bool,
-        tracing: Tracing,
-    ) -> Result<Option<Between>, Failure> {
-        let Some((program, params)) = self.program(ends)? else { return Ok(None) };
-        let (engine, library) = engine(&program, compiled, tracing)?;
-        Ok(Some(Between { program, engine, params, _library: library }))
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if it has no such parameter, and those of [`Builds::get`].
+    pub fn between(&self, ends: &Program, builds: &Builds) -> Result<Option<Between>, Failure> {
+        let Some(file) = &self.via else { return Ok(None) };
+        let build = builds.get(file, &choice_between(ends))?;
+        let params = params::values(&build.program, &self.via_set)?;
+        Ok(Some(Between { engine: build.engine()?, build, params }))
     }
 }
 
@@ -259,21 +248,4 @@ fn message(text: &str) -> Result<u32, Failure> {
     let octets = quantity::bytes(text)?;
     let known = u32::try_from(octets).ok().filter(|n| (8..=65_536).contains(n));
     known.ok_or_else(|| Failure::Usage(format!("`{text}` is no length of a message: say 8B to 64KiB")))
-}
-
-/// Who runs the program; the library must stay as long as a compiled core is used.
-pub fn engine(
-    program: &Arc<Program>,
-    compiled: bool,
-    tracing: Tracing,
-) -> Result<(Engine, Option<Built>), Failure> {
-    let library = compiled.then(|| compiled::shared_library(program, tracing)).transpose()?;
-    Ok((engine_of(program, library.as_ref())?, library))
-}
-
-/// The interpreter, or the compiled core in the library.
-pub fn engine_of(program: &Program, library: Option<&Built>) -> Result<Engine, Failure> {
-    let Some(library) = library else { return Ok(Engine::Interpreter) };
-    let core = CompiledProgram::load(&library.path, program).map_err(Failure::Failed)?;
-    Ok(Engine::Compiled(core))
 }

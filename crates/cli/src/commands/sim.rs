@@ -24,7 +24,7 @@ use super::refused;
 use super::scenario::{self, AppKind, Between};
 use super::traced::{Traced, nothing};
 use crate::args::SimArgs;
-use crate::load::load;
+use crate::load::Builds;
 use crate::manifest::Manifest;
 use crate::output::{self, Format, create};
 
@@ -33,15 +33,16 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     // zeroing them took most of the time of a simulated fat tree, and ten times its memory.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::disable_transparent_huge_pages(true);
-    let program = load(&args.source)?;
+    let tracing = args.tracing();
+    let builds = Builds::new(args.compiled.then_some(tracing));
+    let build = builds.get(&args.source.file, &args.source.features.choice())?;
+    let program = build.program.clone();
     if let Some(name) = &args.fabric.topology {
-        return super::fabric::run(args, &program, name);
+        return super::fabric::run(args, &program, name, &builds);
     }
     let scenario = args.scenario.scenario(&program, &args.set)?;
-    let tracing = !args.fast || args.trace.is_some();
-    let wanted = if tracing { Tracing::On } else { Tracing::Off };
-    let (engine, _library) = scenario::engine(&program, args.compiled, wanted)?;
-    let between = args.way.between(&program, args.compiled, wanted)?;
+    let engine = build.engine()?;
+    let between = args.way.between(&program, &builds)?;
     let way = between.as_ref().map(Between::way);
     let manifest = Manifest::of(args, &program, between.as_ref().map(|b| &**b.program()))?;
     let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, &program, 0, &manifest.to_string()));
@@ -63,6 +64,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     }
     let progress = output::progress("simulating");
     let begin = Instant::now();
+    let tracing = tracing == Tracing::On;
     let report =
         carrick_sim::run_through(&program, &engine, way.as_ref(), &scenario, &mut All(observers), tracing);
     let took = begin.elapsed();

@@ -71,13 +71,13 @@ pub struct FabricArgs {
     #[arg(long, requires = "background")]
     pub background_flows: Option<u32>,
     /// Rate of links between switches. Omit for --rate
-    #[arg(long, requires = "topology")]
+    #[arg(long, value_name = "RATE", requires = "topology")]
     pub core_rate: Option<String>,
     /// Queue limit of each priority of a port, in bytes. Omit for --queue packets
-    #[arg(long, requires = "topology")]
+    #[arg(long, value_name = "BYTES", requires = "topology")]
     pub buffer: Option<String>,
     /// Buffer that all ports of a switch share; a queue may take --alpha times the free part
-    #[arg(long, requires = "topology")]
+    #[arg(long, value_name = "BYTES", requires = "topology")]
     pub shared: Option<String>,
     /// Share of the free buffer that one queue may take
     #[arg(long, default_value_t = 1.0, requires = "shared")]
@@ -89,10 +89,10 @@ pub struct FabricArgs {
     #[arg(long, requires = "topology")]
     pub mark_at: Option<String>,
     /// Share of packets marked at the upper end of the range of --mark-at
-    #[arg(long, default_value = "1%", requires = "mark_at")]
+    #[arg(long, value_name = "SHARE", default_value = "1%", requires = "mark_at")]
     pub mark_most: String,
     /// Size to which packets are trimmed when the queue is full; they get code point --trim-dscp
-    #[arg(long, requires = "topology")]
+    #[arg(long, value_name = "BYTES", requires = "topology")]
     pub trim: Option<String>,
     /// Code point of trimmed packets
     #[arg(long, default_value_t = 56, requires = "trim")]
@@ -101,7 +101,7 @@ pub struct FabricArgs {
     #[arg(long, requires = "trim")]
     pub return_dscp: Option<u8>,
     /// Priority flow control: queued bytes of one priority from one link at which that link is paused
-    #[arg(long, requires = "topology", conflicts_with = "trim")]
+    #[arg(long, value_name = "BYTES", requires = "topology", conflicts_with = "trim")]
     pub pfc: Option<String>,
     /// Spread the packets of a flow over all shortest paths (default: one path for each flow)
     #[arg(long, requires = "topology")]

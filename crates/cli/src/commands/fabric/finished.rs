@@ -12,6 +12,8 @@ pub struct Run {
     pub results: Results,
     /// packets that were sent again, where that was looked at
     pub retransmitted: Option<u64>,
+    /// median and 99th percentile of round-trip times, where that was looked at
+    pub rtt_ns: Option<(u64, u64)>,
     /// by program in the network, what its global contexts count, where that was looked at
     pub globals: Vec<Map<String, Value>>,
     /// the table of `--samples`

@@ -3,12 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
-use std::path::Path;
 use std::sync::Arc;
 
-use carrick_driver::built::Built;
-use carrick_driver::cc::Tracing;
-use carrick_driver::compiled;
 use carrick_driver::{Choice, Failure, params};
 use carrick_ir::Program;
 use carrick_sim::Way;
@@ -19,24 +15,14 @@ use carrick_sim::scenario::Engine;
 use super::args::FabricArgs;
 use super::file::{no_node, nodes};
 use super::runs::Asked;
-use crate::commands::scenario::engine_of;
-use crate::load::load_choice;
+use crate::args::Source;
+use crate::load::{Build, Builds};
 
-/// The program with some features. The library must stay as long as its compiled core is used.
-struct Build {
+/// The program with some features.
+struct Variant {
     /// the features, as tables name them
     features: String,
-    program: Arc<Program>,
-    library: Option<Built>,
-}
-
-/// What hosts run that no option names.
-pub struct Usual<'a> {
-    pub file: &'a Path,
-    pub choice: Choice,
-    /// the features of `--with`
-    pub with: &'a [String],
-    pub program: &'a Arc<Program>,
+    build: Build,
 }
 
 /// Hosts that an option names, as it names them.
@@ -49,14 +35,14 @@ struct Named<T> {
 /// What all hosts run, in each run.
 pub struct Hosts {
     /// those of --with, then one for each --or-with
-    variants: Vec<Build>,
-    others: Vec<Named<Build>>,
+    variants: Vec<Variant>,
+    others: Vec<Named<Variant>>,
     settings: Vec<Named<String>>,
     count: u32,
 }
 
 /// Features as a cell of a table: it has no comma.
-fn cell(with: &[String]) -> String {
+pub fn cell(with: &[String]) -> String {
     if with.is_empty() { "default".to_owned() } else { with.join("+") }
 }
 
@@ -66,24 +52,24 @@ impl Hosts {
     /// # Errors
     /// [`Failure::Usage`] if there are no such hosts, [`Failure::Failed`] if a build has errors.
     pub fn of(
-        usual: &Usual<'_>,
+        usual: &Source,
         fabric: &FabricArgs,
         topology: &Topology,
-        compiled: Option<Tracing>,
+        builds: &Builds,
     ) -> Result<Hosts, Failure> {
-        let built = |program: Arc<Program>, with: &[String]| {
-            let library = compiled.map(|tracing| compiled::shared_library(&program, tracing)).transpose()?;
-            Ok::<_, Failure>(Build { features: cell(with), program, library })
+        let variant = |with: &[String], choice: &Choice| {
+            Ok::<_, Failure>(Variant { features: cell(with), build: builds.get(&usual.file, choice)? })
         };
-        let build = |features: &str| {
+        let choice = usual.features.choice();
+        let with_others = |features: &str| {
             let with: Vec<String> = features.split(',').map(str::to_owned).collect();
-            let mut choice = Choice { with: Vec::new(), ..usual.choice.clone() };
+            let mut choice = Choice { with: Vec::new(), ..choice.clone() };
             with.iter().for_each(|text| choice.add(text));
-            built(load_choice(usual.file, &choice)?, &with)
+            variant(&with, &choice)
         };
-        let mut variants = vec![built(usual.program.clone(), usual.with)?];
+        let mut variants = vec![variant(&usual.features.with, &choice)?];
         for features in &fabric.or_with {
-            variants.push(build(features)?);
+            variants.push(with_others(features)?);
         }
         let mut others = Vec::new();
         for text in &fabric.host_with {
@@ -94,7 +80,7 @@ impl Hosts {
                 ))
             })?;
             let hosts = hosts(shown, topology)?;
-            others.push(Named { shown: shown.to_owned(), hosts, what: build(features)? });
+            others.push(Named { shown: shown.to_owned(), hosts, what: with_others(features)? });
         }
         let setting = |text: &String| {
             let parts = text.split_once('=').and_then(|(left, value)| Some((left.rsplit_once('.')?, value)));
@@ -112,17 +98,17 @@ impl Hosts {
 
     /// The names of the variants, where there are several.
     pub fn variants(&self) -> Vec<&str> {
-        self.variants.iter().map(|build| &*build.features).collect()
+        self.variants.iter().map(|variant| &*variant.features).collect()
     }
 
-    fn build(&self, host: u32, variant: usize) -> &Build {
+    fn variant(&self, host: u32, variant: usize) -> &Variant {
         let other = self.others.iter().rev().find(|other| other.hosts.contains(&host));
         other.map_or(&self.variants[variant], |other| &other.what)
     }
 
     /// The program of a host.
     pub fn program(&self, host: u32, variant: usize) -> &Arc<Program> {
-        &self.build(host, variant).program
+        &self.variant(host, variant).build.program
     }
 
     /// By host, its program.
@@ -132,7 +118,7 @@ impl Hosts {
 
     /// By host, its features; empty if all hosts have the same.
     pub fn features(&self, variant: usize) -> Vec<String> {
-        let all = (0..self.count).map(|host| self.build(host, variant).features.clone());
+        let all = (0..self.count).map(|host| self.variant(host, variant).features.clone());
         if self.others.is_empty() { Vec::new() } else { all.collect() }
     }
 
@@ -143,14 +129,14 @@ impl Hosts {
 
     /// The values of the parameters of a host's program.
     fn params(&self, host: Option<u32>, asked: &Asked) -> Result<Vec<u64>, Failure> {
-        let program =
-            host.map_or(&self.variants[asked.variant].program, |host| self.program(host, asked.variant));
+        let program = host
+            .map_or(&self.variants[asked.variant].build.program, |host| self.program(host, asked.variant));
         let all = self.variants.iter().chain(self.others.iter().map(|other| &other.what));
         let has = |program: &Program, name: &str| program.params.iter().any(|param| param.name == name);
         // A parameter of a feature is set where the feature is. One that no build has is an error.
         let fits = |setting: &&String| {
             let name = setting.split('=').next().unwrap_or_default();
-            has(program, name) || !all.clone().any(|build| has(&build.program, name))
+            has(program, name) || !all.clone().any(|variant| has(&variant.build.program, name))
         };
         let mut settings: Vec<String> = asked.settings.iter().filter(fits).cloned().collect();
         let own = self.settings.iter().filter(|it| host.is_some_and(|host| it.hosts.contains(&host)));
@@ -179,7 +165,7 @@ impl Hosts {
     /// [`Failure::Failed`] if a compiled core cannot be loaded.
     pub fn engines(&self, variant: usize) -> Result<Vec<Engine>, Failure> {
         let builds = [&self.variants[variant]].into_iter().chain(self.others.iter().map(|it| &it.what));
-        builds.map(|build| engine_of(&build.program, build.library.as_ref())).collect()
+        builds.map(|variant| variant.build.engine()).collect()
     }
 
     /// What hosts run, with these engines.
@@ -190,8 +176,8 @@ impl Hosts {
         let way = |host: Option<u32>| {
             let other = host.and_then(|host| self.others.iter().rposition(|it| it.hosts.contains(&host)));
             let program = match other {
-                Some(place) => &self.others[place].what.program,
-                None => &self.variants[asked.variant].program,
+                Some(place) => &self.others[place].what.build.program,
+                None => &self.variants[asked.variant].build.program,
             };
             let engine = &engines[other.map_or(0, |place| place + 1)];
             Ok::<_, Failure>(Way { program, engine, params: self.params(host, asked)? })

@@ -4,9 +4,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use carrick_driver::built::Built;
-use carrick_driver::cc::Tracing;
-use carrick_driver::compiled;
 use carrick_driver::{Failure, params};
 use carrick_ir::Program;
 use carrick_sim::Way;
@@ -16,17 +13,15 @@ use carrick_sim::scenario::Engine;
 
 use super::args::FabricArgs;
 use super::file::{At, no_node};
-use crate::commands::scenario::engine_of;
 use crate::commands::traced::nothing;
-use crate::load::{choice_between, load_choice};
+use crate::load::{Build, Builds, choice_between};
 
-/// A program at a node. The library must stay as long as its compiled core is used.
+/// A program at a node.
 struct Stationed {
     node: Node,
-    program: Arc<Program>,
+    build: Build,
     /// a value for each parameter
     params: Vec<u64>,
-    library: Option<Built>,
 }
 
 /// All programs in the network; those of one node in the order of their chain.
@@ -42,21 +37,20 @@ impl Programs {
         args: &FabricArgs,
         topology: &Topology,
         in_file: Vec<At>,
-        compiled: Option<Tracing>,
+        builds: &Builds,
     ) -> Result<Programs, Failure> {
         let named = args.at.iter().map(|text| at(text)).collect::<Result<Vec<At>, Failure>>()?;
         let mut all = Vec::new();
         for At { at, file, set, .. } in in_file.into_iter().chain(named) {
             let node = topology.node(&at).ok_or_else(|| no_node(&at, topology))?;
-            let program = load_choice(&file, &choice_between(ends))?;
-            let library = compiled.map(|tracing| compiled::shared_library(&program, tracing)).transpose()?;
-            all.push((Stationed { node, program, params: Vec::new(), library }, set));
+            let build = builds.get(&file, &choice_between(ends))?;
+            all.push((Stationed { node, build, params: Vec::new() }, set));
         }
         for setting in &args.at_set {
             set(setting, topology, &mut all)?;
         }
         let known = |(mut it, settings): (Stationed, Vec<String>)| {
-            it.params = params::values(&it.program, &settings)?;
+            it.params = params::values(&it.build.program, &settings)?;
             Ok(it)
         };
         Ok(Programs(all.into_iter().map(known).collect::<Result<_, Failure>>()?))
@@ -64,7 +58,7 @@ impl Programs {
 
     /// The programs themselves.
     pub fn iter(&self) -> impl Iterator<Item = &Program> {
-        self.0.iter().map(|it| &*it.program)
+        self.0.iter().map(|it| &*it.build.program)
     }
 
     /// The program at a node, `s0`, or one of several, `s0.1`; with its number among all.
@@ -81,7 +75,7 @@ impl Programs {
             (None, _) => None,
             (Some(place), _) => place.parse::<usize>().ok(),
         };
-        let found = place.and_then(|place| here.get(place)).map(|(number, it)| (*number, &it.program));
+        let found = place.and_then(|place| here.get(place)).map(|(number, it)| (*number, &it.build.program));
         found.ok_or_else(|| {
             let last = here.len() - 1;
             Failure::Usage(format!(
@@ -95,14 +89,14 @@ impl Programs {
     /// # Errors
     /// [`Failure::Failed`] if a compiled core cannot be loaded.
     pub fn engines(&self) -> Result<Vec<Engine>, Failure> {
-        self.0.iter().map(|it| engine_of(&it.program, it.library.as_ref())).collect()
+        self.0.iter().map(|it| it.build.engine()).collect()
     }
 
     /// Where they stand, run by these.
     pub fn placed<'a>(&'a self, engines: &'a [Engine]) -> Vec<Placed<'a>> {
         let placed = |(it, engine): (&'a Stationed, &'a Engine)| Placed {
             node: it.node,
-            way: Way { program: &it.program, engine, params: it.params.clone() },
+            way: Way { program: &it.build.program, engine, params: it.params.clone() },
         };
         self.0.iter().zip(engines).map(placed).collect()
     }
@@ -136,7 +130,7 @@ fn set(text: &str, topology: &Topology, all: &mut [(Stationed, Vec<String>)]) ->
             "--at-set {text}: no program stands at {node}; place one with --at {node}=FILE"
         )));
     }
-    let has = |it: &Stationed| it.program.params.iter().any(|param| param.name == name);
+    let has = |it: &Stationed| it.build.program.params.iter().any(|param| param.name == name);
     let any = here.iter().any(|(it, _)| has(it));
     // Where none has it, the first one says what it has.
     let of = here.iter_mut().filter(|(it, _)| !any || has(it));

@@ -19,9 +19,9 @@ use carrick_sim::observe::{Inside, Observer};
 use carrick_sim::scenario::{between_config, host_config};
 use carrick_sim::watch::{Spec, Watch, line};
 
-use super::scenario::{self, Between};
+use super::scenario::Between;
 use crate::args::{HostName, TraceArgs};
-use crate::load::choice_between;
+use crate::load::{Build, Builds, choice_between};
 use crate::output::{self, Format};
 use load_error::LoadError;
 
@@ -62,8 +62,10 @@ pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
         return on_device(targets, program, args, spec, format);
     }
     let scenario = args.scenario.scenario(program, &settings)?;
-    let (engine, _library) = scenario::engine(program, args.compiled, Tracing::On)?;
-    let between = args.way.between(program, args.compiled, Tracing::On)?;
+    let compiled = args.compiled.then_some(Tracing::On);
+    let build = Build::of(program.clone(), compiled)?;
+    let engine = build.engine()?;
+    let between = args.way.between(program, &Builds::new(compiled))?;
     let way = between.as_ref().map(Between::way);
     let out = BufWriter::new(std::io::stdout().lock());
     let configs = match (&inside, &way) {

@@ -11,7 +11,6 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use carrick_driver::Failure;
-use carrick_driver::cc::Tracing;
 use carrick_driver::probe::Asked;
 use carrick_interp::debug::{Debugger, Stop, sites};
 use carrick_sim::observe::Observer;
@@ -21,6 +20,7 @@ use carrick_sim::show;
 use super::super::scenario::Between;
 use super::load_error::LoadError;
 use crate::args::TraceArgs;
+use crate::load::Builds;
 use state::{Session, Until};
 
 /// Ends the run when the session does.
@@ -36,7 +36,7 @@ impl Observer for Ended {
 pub fn run(args: &TraceArgs, asked: Asked, settings: &[String]) -> Result<ExitCode, LoadError> {
     let program = asked.program.clone();
     let scenario = args.scenario.scenario(&program, settings)?;
-    let between = args.way.between(&program, false, Tracing::Off)?;
+    let between = args.way.between(&program, &Builds::new(None))?;
     let way = between.as_ref().map(Between::way);
     let quit = Rc::new(Cell::new(false));
     let stdin = std::io::stdin();

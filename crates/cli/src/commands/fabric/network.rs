@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A network of many hosts, and one run in it.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use carrick_driver::Failure;
+use carrick_driver::cc::Tracing;
+use carrick_ir::Program;
+use carrick_sim::fabric::results::Results;
+use carrick_sim::fabric::{self, Setup};
+use carrick_sim::globals::Globals;
+use carrick_sim::metrics::Metrics;
+use carrick_sim::observe::{All, Observer};
+use carrick_sim::pcapng::Pcapng;
+use carrick_sim::samples::Samples;
+
+use super::args::FabricArgs;
+use super::calls;
+use super::finished::{Run, Sender};
+use super::hosts::Hosts;
+use super::programs::Programs;
+use super::runs::{Asked, Runs};
+use crate::args::SimArgs;
+use crate::commands::traced::Traced;
+use crate::load::Builds;
+use crate::manifest::Manifest;
+use crate::output::{self, create};
+
+/// What all runs of a command have in common.
+pub struct Network {
+    program: Arc<Program>,
+    setup: Setup,
+    hosts: Hosts,
+    programs: Programs,
+    pub runs: Runs,
+    tracing: Tracing,
+}
+
+impl Network {
+    /// The topology of this name, with what the command line says of it.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if the command line asks for what there is not, [`Failure::Failed`] if a program has errors.
+    pub fn of(
+        args: &SimArgs,
+        program: &Arc<Program>,
+        name: &str,
+        builds: &Builds,
+    ) -> Result<Network, Failure> {
+        let fabric = &args.fabric;
+        if args.way.via.is_some() {
+            return Err(Failure::Usage(
+                "a program --via stands between two hosts; in a --topology, place it with --at s0=PROGRAM"
+                    .into(),
+            ));
+        }
+        let (setup, in_file) = fabric.setup(name, &args.scenario)?;
+        let hosts = Hosts::of(&args.source, fabric, &setup.topology, builds)?;
+        let runs = Runs::of(&hosts.variants(), &args.set, (setup.seed, fabric.seeds), fabric.shard)?;
+        runs.combinations().try_for_each(|asked| hosts.check(asked))?;
+        let programs = Programs::of(program, fabric, &setup.topology, in_file, builds)?;
+        Ok(Network { program: program.clone(), setup, hosts, programs, runs, tracing: args.tracing() })
+    }
+
+    /// The programs in the network.
+    pub fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.programs.iter()
+    }
+
+    /// Makes a run. Its trace and its capture carry the manifest.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if it asks for what there is not, [`Failure::Failed`] if a file cannot be written.
+    pub fn one(&self, args: &SimArgs, manifest: Option<&Manifest>, asked: Asked) -> Result<Run, Failure> {
+        let (hosts, fabric) = (&self.hosts, &args.fabric);
+        let host_engines = hosts.engines(asked.variant)?;
+        let at_hosts = hosts.at(&asked, &host_engines)?;
+        let program_of = |host| &**hosts.program(host, asked.variant);
+        let calls = calls::all(&fabric.call, fabric.calls.as_deref(), &program_of, &self.setup.topology)?;
+        let features = hosts.features(asked.variant);
+        let setup = Setup { seed: asked.seed, calls, features, ..self.setup.clone() };
+        let mut pcap = create(args.pcap.as_deref())?
+            .zip(manifest)
+            .map(|(file, manifest)| Pcapng::new(file, &self.program, 0, &manifest.to_string()));
+        let inside =
+            args.trace_at.as_deref().map(|at| self.programs.find(at, &setup.topology)).transpose()?;
+        let mut trace = create(args.trace.as_deref())?.zip(manifest).map(|(file, manifest)| {
+            let traced = inside.map_or(&self.program, |(_, program)| program);
+            let lines = manifest.trace(file, traced, asked.seed, args.trace_at.as_deref());
+            let lines = if inside.is_none() { lines.of_hosts(hosts.programs(asked.variant)) } else { lines };
+            Traced::new(lines, inside.map(|(station, _)| station))
+        });
+        let mut samples = self.samples(fabric, asked.variant)?;
+        let mut metrics = Metrics::default();
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));
+        observers.extend(trace.as_mut().map(Traced::observer));
+        observers.extend(samples.as_mut().map(|samples| samples as &mut dyn Observer));
+        let mut globals = Globals::new(self.programs.iter());
+        let measured = !args.fast;
+        if measured {
+            observers.push(&mut metrics);
+            observers.push(&mut globals);
+        }
+        let mut all = All(observers);
+        let watched = self.tracing == Tracing::On || args.pcap.is_some();
+        let observer = watched.then_some(&mut all as &mut dyn Observer);
+        let engines = self.programs.engines()?;
+        let placed = self.programs.placed(&engines);
+        let results = fabric::run_through(&at_hosts, &setup, &placed, observer).map_err(Failure::Usage)?;
+        output::written(args.pcap.as_deref(), pcap.map_or(Ok(()), Pcapng::finish))?;
+        output::written(args.trace.as_deref(), trace.map_or(Ok(()), Traced::finish))?;
+        let of = |(station, program)| globals.of(station, program);
+        let globals = self.programs.iter().enumerate().map(of).collect();
+        let (retransmitted, rtt_ns) = (measured.then_some(metrics.retransmitted_packets), metrics.rtt());
+        let samples = samples.map_or(String::new(), |samples| samples.csv(&results.features));
+        let senders = senders(hosts, &results);
+        Ok(Run { asked, results, retransmitted, rtt_ns, globals, samples, senders })
+    }
+
+    /// The observer of `--samples`.
+    fn samples(&self, fabric: &FabricArgs, variant: usize) -> Result<Option<Samples>, Failure> {
+        let Some(field) = &fabric.sample else { return Ok(None) };
+        let programs = self.hosts.programs(variant);
+        Samples::new(programs, field, fabric.interval()?).map(Some).map_err(Failure::Usage)
+    }
+}
+
+/// By `--host-with`, what its hosts sent.
+fn senders(hosts: &Hosts, results: &Results) -> Vec<Sender> {
+    let of = |(shown, named, features): (&str, &RangeInclusive<u32>, &str)| Sender {
+        hosts: shown.to_owned(),
+        features: features.to_owned(),
+        goodput_bps: results.goodput_of_bps(|host| named.contains(&host)),
+    };
+    hosts.named().map(of).collect()
+}
