@@ -10,6 +10,7 @@ use clap::error::ErrorKind;
 use clap::{Command, CommandFactory, FromArgMatches, Parser};
 
 use crate::args::{self, Args, Features};
+use crate::commands::sweep::where_one_is_needed;
 use crate::manifest::words;
 use crate::unused;
 
@@ -74,7 +75,8 @@ pub fn parse(targets: Targets) -> Result<Args, clap::Error> {
         Err(_) => command.try_get_matches_from_mut(std::env::args_os()),
     }?;
     if let Some((name @ ("sim" | "trace"), given)) = matches.subcommand()
-        && let (Some(why), Some(command)) = (unused::find(given), command.find_subcommand_mut(name))
+        && let Some(command) = command.find_subcommand_mut(name)
+        && let Some(why) = where_one_is_needed(given, command).or_else(|| unused::find(given))
     {
         return Err(command.error(ErrorKind::ArgumentConflict, why));
     }

@@ -118,7 +118,7 @@ impl Drop for Busy {
 
 /// A bar for `count` steps.
 pub fn progress_bar(count: u64, what: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {per_sec}, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::with_draw_target(Some(count), canvas()).with_style(style).with_message(what.to_owned())
 }

@@ -9,6 +9,7 @@ mod trace;
 
 use clap::{Parser, Subcommand};
 
+pub use crate::commands::sweep::SweepArgs;
 pub use commands::*;
 pub use diff::DiffArgs;
 pub use sim::SimArgs;
@@ -50,6 +51,12 @@ pub enum Command {
         before_help = "Example: carrick sim stream.mtp --loss 1% --delay 10ms --rate 100Mbps --bytes 10MB --seed 7 --pcap out.pcapng"
     )]
     Sim(Box<SimArgs>),
+    /// Run many simulations, over lists of values, and write one table
+    #[command(
+        before_help = "Example: carrick sweep stream.mtp --loss 0%,1%,2% --delay 1ms..50ms:log5 --seeds 10 --jobs 2 -o runs.csv",
+        after_help = "An option of a simulation takes one value, a list (0%,1%,2%) or a range with its number of values (1ms..50ms:log5, 0%..4%:lin5).\nWhere values have commas themselves, a semicolon separates them: --with 'sack,cubic;newreno'."
+    )]
+    Sweep(Box<SweepArgs>),
     /// Inspect and change the contexts of a running program
     #[command(
         before_help = "Example: carrick trace stream.mtp --sample cwnd,snd_una --every 10ms --loss 1% --bytes 10MB"

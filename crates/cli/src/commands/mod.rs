@@ -21,6 +21,7 @@ mod run;
 pub mod scenario;
 mod shell;
 mod sim;
+pub mod sweep;
 mod targets;
 mod trace;
 mod traced;
@@ -46,6 +47,7 @@ pub fn run(args: &Args, targets: Targets) -> Result<ExitCode, Failure> {
         Command::Fmt(args) => fmt::run(args),
         Command::Build(args) => build::run(args, targets),
         Command::Sim(args) => watch::run(&args.watching, &sim::files(args), || sim::run(args)),
+        Command::Sweep(args) => sweep::run(args),
         Command::Trace(args) => trace::run(args, targets),
         Command::Diff(args) => diff::run(args, targets),
         Command::Run(args) => run::run(args, targets),
