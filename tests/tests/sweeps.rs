@@ -163,6 +163,13 @@ fn a_run_that_fails_is_a_row_and_an_exit_code() {
     // It is what it is: only what ended in an error is made again.
     let said = sweep(dir, "--cut 1ms,10s --bytes 50KB --resume --allow-failures", "a.csv");
     assert!(said.starts_with("0 runs in"), "{said}");
+    // A run that cannot be made is an error in any case, and made again.
+    let more = "--topology star:4 --workload incast:3,incast:9 --bytes 1KB --allow-failures";
+    let (said, code) = refused(dir, more, "b.csv");
+    assert!(said.contains("FAILED: workload incast:9, seed 1: 9 hosts cannot send"), "{said}");
+    assert_eq!((column(&read(dir, "b.csv"), "status").join(" "), code), ("ok error".to_owned(), Some(1)));
+    let again = run(dir, &words(&format!("{more} --resume"), "b.csv"));
+    assert!(String::from_utf8_lossy(&again.stdout).starts_with("1 runs in"), "{again:?}");
     // A claim of the program.
     let program = read(dir, "parcel/parcel.mtp") + "\ninvariant never(conn c) {\n    assert(1 == 2);\n}\n";
     fs::write(dir.join("parcel/parcel.mtp"), program).expect("writable");
@@ -316,6 +323,33 @@ fn a_full_disk_is_an_error_and_loses_nothing() {
     assert_eq!(read(dir, "done.csv"), whole);
 }
 
+#[test]
+fn a_terminal_shows_rate_and_time_left() {
+    if lacks("script") {
+        return;
+    }
+    let folder = begun();
+    let shown = |quiet: &str| {
+        let line = format!(
+            "'{}' {} {quiet}",
+            carrick().display(),
+            words("--bytes 30KB --seeds 40", "a.csv").join(" ")
+        );
+        let terminal = Command::new("script")
+            .args(["-qec", &line, "/dev/null"])
+            .env("TERM", "xterm")
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .output()
+            .expect("script runs");
+        fs::remove_file(folder.path().join("a.csv")).expect("it is there");
+        String::from_utf8_lossy(&terminal.stdout).into_owned()
+    };
+    let said = shown("");
+    assert!(said.contains("/40, ") && said.contains("/s, ") && said.contains(" left"), "{said}");
+    assert!(!shown("--quiet").contains(" left"));
+}
+
 /// A script of Python that reads both tables without an option, and compares the types.
 const READ: &str = r#"
 import sys
@@ -361,8 +395,7 @@ fn analysis_tools_read_it_without_options() {
 /// Writes the files of an engine; returns the table that one process makes.
 fn for_engine(dir: &Path, option: &str) -> String {
     sweep(dir, TWO_HOSTS, "whole.csv");
-    let more = format!("{TWO_HOSTS} {option} jobs --parts 3");
-    let said = sweep(dir, &more, "all.csv");
+    let said = done(dir, &[&words(TWO_HOSTS, "all.csv")[..], &[option, "the jobs", "--parts", "3"]].concat());
     for file in said.lines() {
         assert!(PathBuf::from(file).is_file(), "{said}");
     }
@@ -379,7 +412,7 @@ fn snakemake_makes_the_same_table() {
     let dir = folder.path();
     let whole = for_engine(dir, "--write-snakemake");
     let snakemake = || {
-        let words = ["--snakefile", "jobs/Snakefile", "--cores", "2"];
+        let words = ["--snakefile", "the jobs/Snakefile", "--cores", "2"];
         let output = Command::new("snakemake").args(words).current_dir(dir).env("HOME", dir).output();
         let output = output.expect("snakemake runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -388,7 +421,7 @@ fn snakemake_makes_the_same_table() {
     snakemake();
     assert_eq!(read(dir, "all.csv"), whole);
     // A part that was lost is made again, and the table of it.
-    fs::remove_file(dir.join("jobs/part-2.csv")).expect("it is there");
+    fs::remove_file(dir.join("the jobs/part-2.csv")).expect("it is there");
     fs::remove_file(dir.join("all.csv")).expect("it is there");
     snakemake();
     assert_eq!(read(dir, "all.csv"), whole);
@@ -401,7 +434,7 @@ fn tasks_of_an_array_make_the_same_table() {
     let whole = for_engine(dir, "--write-slurm");
     let task = |number: &str| {
         let script = Command::new("bash")
-            .arg("jobs/array.sbatch")
+            .arg("the jobs/array.sbatch")
             .current_dir(dir)
             .env("SLURM_ARRAY_TASK_ID", number)
             .output();
@@ -413,16 +446,17 @@ fn tasks_of_an_array_make_the_same_table() {
         assert!(task(number).starts_with("4 runs in"));
     }
     assert!(task("2").starts_with("0 runs in"), "a task that is started again does not begin anew");
-    let parts = ["--from", "jobs/part-1.csv", "--from", "jobs/part-2.csv", "--from", "jobs/part-3.csv"];
+    let parts =
+        ["--from", "the jobs/part-1.csv", "--from", "the jobs/part-2.csv", "--from", "the jobs/part-3.csv"];
     done(dir, &[&words(TWO_HOSTS, "all.csv")[..], &parts].concat());
     assert_eq!(read(dir, "all.csv"), whole);
     if lacks("sbatch") {
         return;
     }
-    for file in ["all.csv", "jobs/part-1.csv", "jobs/part-2.csv", "jobs/part-3.csv"] {
+    for file in ["all.csv", "the jobs/part-1.csv", "the jobs/part-2.csv", "the jobs/part-3.csv"] {
         fs::remove_file(dir.join(file)).expect("it is there");
     }
-    let submit = Command::new("bash").arg("jobs/submit.sh").current_dir(dir).output().expect("bash runs");
+    let submit = Command::new("bash").arg("the jobs/submit.sh").current_dir(dir).output().expect("bash runs");
     assert!(submit.status.success(), "{}", String::from_utf8_lossy(&submit.stderr));
     assert_eq!(read(dir, "all.csv"), whole);
 }

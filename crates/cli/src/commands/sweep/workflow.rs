@@ -118,7 +118,9 @@ pub fn slurm(args: &SweepArgs, folder: &Path) -> Result<ExitCode, Failure> {
          set -eu\n\
          cd {here}\n\
          sbatch --wait {}\n\
-         exec {sweep} $(printf -- '--from %s ' {part}{{1..{parts}}}.csv) --resume -o {}\n",
+         tables=()\n\
+         for part in {{1..{parts}}}; do tables+=(--from {part}\"$part.csv\"); done\n\
+         exec {sweep} \"${{tables[@]}}\" --resume -o {}\n",
         quoted(&job.folder.join("array.sbatch")),
         quoted(&job.output),
     );
