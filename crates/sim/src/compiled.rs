@@ -3,7 +3,6 @@
 //!
 //! The structs mirror runtime/include/carrick/program.h.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::c_void;
 use std::path::Path;
 use std::ptr::{self, NonNull};
@@ -13,6 +12,7 @@ use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
 use carrick_ir::{Loc, NetLayer, Program, uses};
 use libloading::{Library, Symbol};
 use rustc_hash::FxHashMap as HashMap;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 use crate::ip;
@@ -157,8 +157,8 @@ struct Buffer {
 pub struct Compiled {
     program: Rc<CompiledProgram>,
     core: *mut c_void,
-    memory: *mut u8,
-    layout: Layout,
+    /// it keeps the core's memory
+    _memory: Pages,
     /// boxed: the core keeps its address
     reports: Box<Reports>,
     /// the bytes of open requests; the core refers to them
@@ -230,25 +230,15 @@ impl Compiled {
         if size == 0 {
             return Err("the configuration is outside what the program allows".into());
         }
-        // With the ordinary alignment the allocator asks the system for zeroed pages and touches none; with a larger one it
-        // would write them all. The core is aligned by hand.
-        let layout = Layout::from_size_align(size + 64, 8).map_err(|e| e.to_string())?;
-        // SAFETY: the layout is not empty.
-        let memory = unsafe { alloc_zeroed(layout) };
-        if memory.is_null() {
-            return Err(format!(
-                "no memory for a core of {size} bytes; lower the buffers or the connections"
-            ));
-        }
-        // SAFETY: within the allocation, since it has 64 bytes more than the footprint.
-        let aligned = unsafe { memory.add(memory.align_offset(64)) };
+        let memory = Pages::new(size).ok_or_else(|| {
+            format!("no memory for a core of {size} bytes; lower the buffers or the connections")
+        })?;
         // SAFETY: zeroed memory of the footprint's size and alignment.
-        let core = unsafe { (program.table().init)(aligned.cast(), &raw const c_config) };
+        let core = unsafe { (program.table().init)(memory.at, &raw const c_config) };
         let compiled = Compiled {
             program,
             core,
-            memory,
-            layout,
+            _memory: memory,
             reports,
             buffers: HashMap::default(),
             spare: Vec::new(),
@@ -279,10 +269,28 @@ impl Compiled {
     }
 }
 
-impl Drop for Compiled {
+/// Zeroed pages of the system. A core reserves space for all that there may be and touches little of it: an allocator that gives
+/// the same memory to one core after another writes all of it each time.
+struct Pages {
+    at: *mut c_void,
+    len: usize,
+}
+
+impl Pages {
+    /// So many bytes, more than 0; `None` if there is not enough memory.
+    fn new(len: usize) -> Option<Pages> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping, at an address that the system chooses.
+        let at = unsafe { mmap_anonymous(ptr::null_mut(), len, access, MapFlags::PRIVATE) };
+        at.ok().map(|at| Pages { at, len })
+    }
+}
+
+impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout; nothing refers to it any more.
-        unsafe { dealloc(self.memory, self.layout) };
+        // SAFETY: mapped in `new` with this length; nothing refers to it any more.
+        let unmapped = unsafe { munmap(self.at, self.len) };
+        debug_assert!(unmapped.is_ok(), "a whole mapping");
     }
 }
 
