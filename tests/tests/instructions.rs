@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What derives from the declarations of the instructions, in files: the tables of the reference, and the constants in C.
+//! What derives from the declarations of instructions and functions, in files: the tables of the reference, and the constants in C.
 //!
 //! `CARRICK_RECORD=1 cargo test -p carrick-tests --test instructions` writes it anew.
 
@@ -8,7 +8,7 @@ use std::fs;
 
 use carrick_driver::targets::TargetFile;
 use carrick_ir::instructions::Section;
-use carrick_ir::{Needs, Opcode};
+use carrick_ir::{Builtin, Needs, Opcode};
 use carrick_targets::ALL;
 use carrick_tests::build::root;
 use carrick_tests::document::tables;
@@ -74,6 +74,18 @@ fn the_reference_has_what_is_declared() {
         }
         with_table(&page, "In traces", &records)
     });
+}
+
+#[test]
+fn the_reference_has_each_function() {
+    let mut table = row(&["function", "type", "result"]) + &row(&["---"; 3]);
+    for function in Builtin::callable() {
+        let declared = function.declaration();
+        let (form, ty) = declared.form.split_once(" -> ").unwrap_or((declared.form, ""));
+        let ty = if ty.is_empty() { "the operands'".to_owned() } else { format!("`{ty}`") };
+        table += &row(&[&format!("`{form}`"), &ty, declared.meaning]);
+    }
+    keep("docs/reference/language.md", |page| with_table(&page, "Built-in functions and methods", &table));
 }
 
 #[test]

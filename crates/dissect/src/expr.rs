@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions. What is written is whole: it can stand anywhere without parentheses of its own.
 
+use carrick_ir::builtins::Compute;
 use carrick_ir::print::without_parentheses;
 use carrick_ir::{Builtin, Expr, ExprKind, Place, Ty, UnOp};
 
@@ -40,7 +41,7 @@ impl Emitter<'_> {
                 let parts = defs.iter().zip(parts).map(|(def, e)| names::entry(&def.name, &self.expr(e)));
                 braces(&parts.collect::<Vec<_>>())
             }
-            ExprKind::Builtin(builtin, args) => self.builtin(*builtin, args),
+            ExprKind::Builtin(builtin, args) => self.builtin(*builtin, args, &e.ty),
             ExprKind::ListLen(place) => format!("#{}", self.load(place)),
             ExprKind::ListFull(place) => format!("(#{} >= {})", self.load(place), capacity(place)),
             ExprKind::OptPresent(bp, opt) => {
@@ -88,9 +89,6 @@ impl Emitter<'_> {
             (UnOp::BitNot, Rep::Bool) => format!("(not {text})"),
             (UnOp::BitNot, Rep::Wide { .. }) => format!("{text}:bnot()"),
             (UnOp::BitNot, rep) => wrapped(rep, &format!("-1 - {text}")),
-            (UnOp::Sqrt | UnOp::Cbrt | UnOp::Log2, _) => {
-                self.refuse("the parser uses a root or a logarithm, which dissectors do not support")
-            }
         }
     }
 
@@ -126,14 +124,10 @@ impl Emitter<'_> {
         }
     }
 
-    fn builtin(&self, builtin: Builtin, args: &[Expr]) -> String {
+    fn builtin(&self, builtin: Builtin, args: &[Expr], result: &Ty) -> String {
         let text = |at: usize| args.get(at).map(|e| self.expr(e)).unwrap_or_default();
         let ty = args.first().map_or(&Ty::Void, |e| &e.ty);
         match builtin {
-            Builtin::Now => "u64(unknown(\"now()\"))".to_owned(),
-            Builtin::Mtu => "u64(unknown(\"mtu()\"))".to_owned(),
-            Builtin::LocalIp => "unknown(\"local_ip()\")".to_owned(),
-            Builtin::KeyedHash => "unknown(\"keyed_hash()\")".to_owned(),
             Builtin::AddrIsNone => format!("(not {})", text(0)),
             Builtin::AddrSkip => format!("skip({}, {})", text(0), text(1)),
             Builtin::Min | Builtin::SeqMin => {
@@ -147,6 +141,14 @@ impl Emitter<'_> {
                 Rep::Narrow { bits, signed: true } => format!("signed(math.abs({}), {bits})", text(0)),
                 _ => text(0),
             },
+            _ if matches!(builtin.declaration().compute, Compute::Engine) => {
+                let unknown = format!("unknown(\"{}()\")", builtin.name());
+                if matches!(self.rep(result), Rep::Wide { .. }) { format!("u64({unknown})") } else { unknown }
+            }
+            _ => {
+                let name = builtin.name();
+                self.refuse(&format!("the parser uses `{name}`, which dissectors do not support"))
+            }
         }
     }
 }

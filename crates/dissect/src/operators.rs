@@ -26,7 +26,6 @@ impl Emitter<'_> {
             | BinOp::FixedMul
             | BinOp::FixedDiv
             | BinOp::Scale
-            | BinOp::Ratio
             | BinOp::RateTimesDuration => {
                 self.refuse("the parser computes with fractions or rates, which dissectors do not support")
             }

@@ -14,7 +14,7 @@ use crate::hash::Hash;
 /// What files with tables are called, behind the last dot.
 const ENDING: &str = "json";
 /// The form of tables that this compiler writes, and the only one that it reads.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Objects and arrays in each other: more than any program has that the parser accepts.
 const DEPTH_MAX: usize = 2560;
 /// Room for a reader that calls itself for each of them, in bytes.
@@ -26,7 +26,7 @@ const LISTED: usize = 3;
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Table<P> {
-    /// the form of the table: 2
+    /// the form of the table: 3
     version: u32,
     /// FNV-1a 64 of `program` as this file would have it without white space, in 16 hexadecimal digits. A table without it is not
     /// compared

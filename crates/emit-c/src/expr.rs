@@ -186,7 +186,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// `a > b ? a - b : 0` of unsigned numbers, as `sat_sub` is.
+    /// `a > b ? a - b : 0` of unsigned numbers, as a saturating difference is.
     fn saturating_difference(&self, [when, a, b]: [&Expr; 3], c: CType, of: Operands<'_>) -> Option<Term> {
         let (CType::Unsigned(bits @ (32 | 64)), ExprKind::Lit(0)) = (c, &b.kind) else { return None };
         let ExprKind::Binary(BinOp::Gt, x, y) = &when.kind else { return None };
@@ -246,9 +246,6 @@ impl Emitter<'_> {
         let (c, name) = (CType::of(ty), self.names.ctype(ty));
         match op {
             UnOp::Not => self.term(a, of).prefixed("!", CType::Truth),
-            UnOp::Sqrt => Term::primary(format!("carrick_fixed_sqrt({})", self.value_of(a, of)), c),
-            UnOp::Cbrt => Term::primary(format!("carrick_fixed_cbrt({})", self.value_of(a, of)), c),
-            UnOp::Log2 => Term::primary(format!("carrick_fixed_log2({})", self.value_of(a, of)), c),
             UnOp::BitNot => {
                 let not = self.term(a, of).prefixed("~", promoted(c));
                 not.cast(&name, c)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Operators and built-in functions: what C has as the language does, and calls of `carrick/numbers.h` and its like.
 
+use carrick_ir::builtins::{Kind, Takes};
 use carrick_ir::{BinOp, Builtin, Expr, ExprKind, Ty, arith};
 
 use crate::Emitter;
@@ -26,7 +27,6 @@ impl Emitter<'_> {
             BinOp::FixedMul => call("scale_s"),
             BinOp::FixedDiv => call("ratio_s"),
             BinOp::Scale => call(&format!("scale_{sign}")),
-            BinOp::Ratio => call(&format!("ratio_{sign}")),
             BinOp::BytesPerRate => call("bytes_per_rate"),
             BinOp::BytesPerDuration => call("bytes_per_duration"),
             BinOp::RateTimesDuration => call("rate_times_duration"),
@@ -202,18 +202,25 @@ impl Emitter<'_> {
                 Term { text: format!("(uint64_t)(core->mtu{less})"), binds: Binds::Unary, c }
             }
             Builtin::LocalIp => primary("core->address".into()),
-            Builtin::Min => self.sized("min", &all, ty, of),
-            Builtin::Max => self.sized("max", &all, ty, of),
-            Builtin::SeqMin => primary(self.call_of("seq_min", &all, of)),
-            Builtin::SeqMax => primary(self.call_of("seq_max", &all, of)),
-            Builtin::Abs if matches!(c, CType::Signed(_)) => self.sized("abs", &all, ty, of),
-            Builtin::Abs => self.term(all[0], of),
             Builtin::KeyedHash => Term { text: self.keyed_hash(args, of), binds: Binds::Unary, c },
-            Builtin::AddrSkip => primary(self.call_of("addr_skip", &all, of)),
             Builtin::AddrIsNone => {
                 let ptr = Term::primary(format!("{}.ptr", self.term(all[0], of).anywhere()), CType::Other);
                 Term::joined(&ptr, "==", &Term::primary("NULL", CType::Other), Binds::Equality, CType::Truth)
             }
+            _ => self.runtime_function(op, &all, ty, of),
+        }
+    }
+
+    /// A call of the function of the runtime that has the built-in function's name, and that of the group of its operands.
+    fn runtime_function(&self, op: Builtin, args: &[&Expr], ty: &Ty, of: Operands<'_>) -> Term {
+        let name = op.name();
+        let call = |name: &str| Term::primary(self.call_of(name, args, of), CType::of(ty));
+        match op.declaration().takes {
+            Takes::Alike(_, Kind::Ordered | Kind::Signed) => self.sized(name, args, ty, of),
+            Takes::Alike(_, Kind::Quantity) if arith::shape(&args[0].ty).1 => call(&format!("{name}_s")),
+            Takes::Alike(_, Kind::Quantity) => call(&format!("{name}_u")),
+            Takes::Each([Kind::Fixed, ..]) => call(&format!("fixed_{name}")),
+            _ => call(name),
         }
     }
 

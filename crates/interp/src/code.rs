@@ -37,10 +37,9 @@ pub(crate) enum Ex {
     Mask(u64, Box<Ex>),
     Cast(Box<(Ty, Ex)>),
     Cond(Box<(Ex, Ex, Ex)>),
-    /// the lesser of two, as this type orders them
-    Least(Box<(Ty, Ex, Ex)>),
-    Greatest(Box<(Ty, Ex, Ex)>),
-    Abs(Box<(Ty, Ex)>),
+    /// a function of one number of this type, or of two
+    One(fn(&Ty, u64) -> u64, Box<(Ty, Ex)>),
+    Two(fn(&Ty, u64, u64) -> u64, Box<(Ty, Ex, Ex)>),
     Now,
     Hash(Box<[Ex]>),
     WndTest(Box<(Place, Ex)>),

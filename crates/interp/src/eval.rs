@@ -47,19 +47,8 @@ impl Machine {
                 arith::binary(*op, &o.ty, &o.to, self.eval(&o.left, fp), self.eval(&o.right, fp))
             }
             Ex::Cast(x) => arith::cast(&x.0, self.eval(&x.1, fp)),
-            Ex::Least(x) => {
-                let (a, b) = (self.eval(&x.1, fp), self.eval(&x.2, fp));
-                if arith::less(&x.0, b, a) { b } else { a }
-            }
-            Ex::Greatest(x) => {
-                let (a, b) = (self.eval(&x.1, fp), self.eval(&x.2, fp));
-                if arith::less(&x.0, a, b) { b } else { a }
-            }
-            Ex::Abs(x) => {
-                let n = self.eval(&x.1, fp);
-                let negative = arith::shape(&x.0).1 && (n as i64) < 0;
-                if negative { arith::canonical(&x.0, n.wrapping_neg()) } else { n }
-            }
+            Ex::One(of, x) => of(&x.0, self.eval(&x.1, fp)),
+            Ex::Two(of, x) => of(&x.0, self.eval(&x.1, fp), self.eval(&x.2, fp)),
             Ex::Hash(parts) => {
                 let hash = rand::siphash(self.key, parts.iter().map(|part| self.eval(part, fp)));
                 hash & u64::from(u32::MAX)

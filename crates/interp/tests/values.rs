@@ -63,6 +63,15 @@ fn every_row_of_the_arithmetic_table() {
 }
 
 #[test]
+fn operands_are_read_from_left_to_right() {
+    let bump = "uint64 bump(ask e) { e.a = e.a + 10; return e.a; }";
+    for (call, wanted) in [("min(e.a, bump(e))", 5), ("max(bump(e), e.a)", 15), ("sat_sub(bump(e), e.a)", 0)]
+    {
+        assert_eq!(value(bump, &format!("notify(e.token, OK, {call});"), 5, 0), wanted, "{call}");
+    }
+}
+
+#[test]
 fn shifts_casts_and_signs() {
     let rows = [
         ("uint8 x = uint8(e.a); x = x << e.b; notify(e.token, OK, uint64(x));", 1, 8, 0),

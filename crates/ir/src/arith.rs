@@ -4,29 +4,8 @@
 //!
 //! A scalar travels as 64 bits: unsigned values zero-extended, signed ones sign-extended.
 
+pub use crate::numbers::{absolute, canonical, greatest, least, less, shape};
 use crate::{BinOp, Ty, UnOp, fixed};
-
-/// Width in bits and signedness of a scalar type.
-pub fn shape(ty: &Ty) -> (u32, bool) {
-    match ty {
-        Ty::Bool => (1, false),
-        Ty::Int { bits, signed } => (u32::from(*bits), *signed),
-        Ty::Seq32 => (32, false),
-        Ty::Status => (8, false),
-        Ty::Duration | Ty::Fixed => (64, true),
-        // An enum's own width is its declaration's; its values are never out of it.
-        _ => (64, false),
-    }
-}
-
-/// Brings a bit pattern into the canonical form of a type: cut to its width, then extended.
-pub fn canonical(ty: &Ty, value: u64) -> u64 {
-    match shape(ty) {
-        (64, _) => value,
-        (bits, false) => value & ((1 << bits) - 1),
-        (bits, true) => (((value << (64 - bits)) as i64) >> (64 - bits)) as u64,
-    }
-}
 
 /// A conversion `T(x)`: to `bool` whether it is not zero, else the value's bits.
 pub fn cast(to: &Ty, value: u64) -> u64 {
@@ -44,9 +23,6 @@ pub fn unary(op: UnOp, ty: &Ty, value: u64) -> u64 {
         UnOp::Neg => canonical(ty, value.wrapping_neg()),
         UnOp::Not => u64::from(value == 0),
         UnOp::BitNot => canonical(ty, !value),
-        UnOp::Sqrt => fixed::sqrt(value),
-        UnOp::Cbrt => fixed::cbrt(value),
-        UnOp::Log2 => fixed::log2(value),
     }
 }
 
@@ -75,7 +51,6 @@ pub fn binary(op: BinOp, ty: &Ty, to: &Ty, a: u64, b: u64) -> u64 {
         BinOp::FixedMul => fixed::scale(true, a, b),
         BinOp::FixedDiv => fixed::ratio(true, a, b),
         BinOp::Scale => fixed::scale(signed, a, b),
-        BinOp::Ratio => fixed::ratio(signed, a, b),
         BinOp::BytesPerRate => bytes_per_rate(a, b),
         BinOp::BytesPerDuration => bytes_per_duration(a, b),
         BinOp::RateTimesDuration => rate_times_duration(a, b),
@@ -109,15 +84,6 @@ fn shift_right(ty: &Ty, a: u64, count: u64) -> u64 {
         (_, true) => ((a as i64) >> count.min(63)) as u64,
         (bits, false) if count >= u64::from(bits) => 0,
         (_, false) => a >> count,
-    }
-}
-
-/// `<`; for `seq32` serial order: the distance from a to b is in 1..2^31-1.
-pub fn less(ty: &Ty, a: u64, b: u64) -> bool {
-    match ty {
-        Ty::Seq32 => (b as u32).wrapping_sub(a as u32).wrapping_sub(1) < i32::MAX as u32,
-        _ if shape(ty).1 => (a as i64) < (b as i64),
-        _ => a < b,
     }
 }
 

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::builtins::Builtin;
 use crate::ty::*;
 
 /// Something that can be read, and mostly written.
@@ -68,6 +69,7 @@ pub enum ExprKind {
     Cast(Box<Expr>),
     Cond(Box<Expr>, Box<Expr>, Box<Expr>),
     MakeId(IdId, Vec<Expr>),
+    /// not of an elaborated function, nor of one that takes a name
     Builtin(Builtin, Vec<Expr>),
     ListLen(Place),
     ListFull(Place),
@@ -103,36 +105,10 @@ pub enum ExprKind {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Builtin {
-    Now,
-    Min,
-    Max,
-    Abs,
-    SeqMin,
-    SeqMax,
-    /// arguments: scalars and ids
-    KeyedHash,
-    Mtu,
-    /// the core's address, of the type [`Program::address_ty`](crate::Program::address_ty)
-    LocalIp,
-    /// (addr, n as uint64)
-    AddrSkip,
-    /// (addr) -> bool
-    AddrIsNone,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum UnOp {
     Neg,
     Not,
     BitNot,
-    /// of `Fixed`, rounded down; of a negative number 0
-    Sqrt,
-    /// of `Fixed`, rounded toward zero
-    Cbrt,
-    /// of `Fixed`, rounded down; 0 of what is not above 0
-    Log2,
 }
 
 /// On operands of one type; the result has that type, `Bool` for comparisons, or what is said.
@@ -172,8 +148,6 @@ pub enum BinOp {
     FixedDiv,
     /// duration, bytes or rate times `Fixed`, through 128 bits, rounded down; of bytes and rate, a negative factor counts as 0
     Scale,
-    /// two integers or units of one type -> `Fixed`: their quotient through 128 bits, rounded toward zero; by 0: 0
-    Ratio,
     /// rate * duration -> bytes: (rate * duration) / (8 * 10^9) through 128 bits; a negative duration counts as 0
     RateTimesDuration,
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The values of expressions that are known before the program runs.
 
-use crate::{Builtin, Expr, ExprKind, ParamId, Program, Requirement, arith};
+use crate::{Expr, ExprKind, ParamId, Program, Requirement, arith};
 
 impl Program {
     /// Returns the first requirement that these values, one for each of [`Program::params`], do not meet.
@@ -23,9 +23,9 @@ pub fn fold(program: &Program, expr: &Expr, param: &dyn Fn(ParamId) -> Option<u6
         ExprKind::Binary(op, a, b) => arith::binary(*op, &a.ty, &expr.ty, fold(a)?, fold(b)?),
         ExprKind::Cast(a) => arith::cast(&expr.ty, fold(a)?),
         ExprKind::Cond(c, a, b) => fold(if fold(c)? != 0 { a } else { b })?,
-        ExprKind::Builtin(op @ (Builtin::Min | Builtin::Max), args) => {
-            let (a, b) = (fold(&args[0])?, fold(&args[1])?);
-            if arith::less(&expr.ty, b, a) == (*op == Builtin::Min) { b } else { a }
+        ExprKind::Builtin(function, args) => {
+            let numbers: Option<Vec<u64>> = args.iter().map(fold).collect();
+            function.value(&args.first()?.ty, &numbers?)?
         }
         _ => return None,
     })

@@ -19,6 +19,7 @@
 pub mod arith;
 mod blueprint;
 pub mod bounds;
+pub mod builtins;
 pub mod counters;
 pub mod crc;
 pub mod effects;
@@ -29,6 +30,7 @@ pub mod graph;
 pub mod identifiers;
 pub mod instructions;
 mod limits;
+mod numbers;
 pub mod operand;
 mod option;
 pub mod part;
@@ -45,6 +47,7 @@ pub mod uses;
 pub mod validate;
 pub mod walk;
 
+pub use builtins::Builtin;
 pub use counters::{COUNTERS, REFUSALS, REFUSED, counter};
 pub use crc::{CRC_OCTETS, Crc, CrcMask, CrcPart};
 pub use expr::*;

@@ -182,6 +182,7 @@ fn word_lists(around: Option<&ItemKind>) -> &'static [&'static [Word]] {
             words::TYPES,
             words::INSTRUCTIONS,
             words::FUNCTIONS,
+            words::FORMS,
             words::LITERALS,
             words::STATUSES,
         ],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collecting the names that a program declares, and looking them up.
 
-use carrick_ir as ir;
+use carrick_ir::{self as ir, Builtin};
 use carrick_syntax::ast::{Ident, ItemKind};
 use carrick_syntax::diag::Diagnostic;
 use carrick_syntax::suggest::nearest;
@@ -10,7 +10,7 @@ use crate::body::instr::is_instruction;
 use crate::env::Def;
 use crate::{Checker, codes, habits};
 
-/// Names that have a meaning before any declaration, beside instructions and statuses.
+/// Names that have a meaning before any declaration, beside functions, instructions and statuses.
 const BUILT_IN: &[&str] = &[
     "bool",
     "uint8",
@@ -23,10 +23,6 @@ const BUILT_IN: &[&str] = &[
     "int64",
     "seq32",
     "fixed",
-    "ratio",
-    "sqrt",
-    "cbrt",
-    "log2",
     "duration",
     "time",
     "rate",
@@ -51,29 +47,9 @@ const BUILT_IN: &[&str] = &[
     "void",
     "invariant",
     "assert",
-    "now",
-    "min",
-    "max",
-    "abs",
-    "seq_min",
-    "seq_max",
-    "sat_add",
-    "sat_sub",
-    "handle",
-    "random",
-    "keyed_hash",
-    "mtu",
-    "local_ip",
-    "is_unicast",
-    "ip_high",
-    "ip_low",
-    "tx_room",
-    "rx_size",
     "data",
-    "header_len",
     "payload_len",
     "set_flow_id",
-    "get_flow_id",
     "feature",
 ];
 
@@ -81,7 +57,10 @@ const BUILT_IN: &[&str] = &[
 pub(crate) const ID: usize = 4;
 
 fn is_built_in(name: &str) -> bool {
-    BUILT_IN.contains(&name) || is_instruction(name) || ir::STATUS_NAMES.contains(&name)
+    BUILT_IN.contains(&name)
+        || Builtin::named(name).is_some()
+        || is_instruction(name)
+        || ir::STATUS_NAMES.contains(&name)
 }
 
 /// Most fields that a message lists.

@@ -53,7 +53,7 @@ impl Emitter<'_> {
                 format!("(env.param_{} as {})", self.program.params[id.index()].name, self.ty(&e.ty))
             }
             ExprKind::Load(place) => self.load(place, scope)?,
-            ExprKind::Unary(op, x) => self.unary(*op, x, scope, scope.at(e))?,
+            ExprKind::Unary(op, x) => self.unary(*op, x, scope)?,
             ExprKind::Binary(op, a, b) => self.binary(*op, e, [a, b], scope)?,
             ExprKind::Cast(x) => {
                 let value = self.expr(x, scope)?;
@@ -140,12 +140,11 @@ impl Emitter<'_> {
         if source == dest { value } else { format!("({value} as {dest})") }
     }
 
-    fn unary(&mut self, op: UnOp, x: &Expr, scope: Scope<'_>, loc: Loc) -> Emitted<String> {
+    fn unary(&mut self, op: UnOp, x: &Expr, scope: Scope<'_>) -> Emitted<String> {
         let value = self.expr(x, scope)?;
         Ok(match op {
             UnOp::Neg => format!("(-{value})"),
             UnOp::Not | UnOp::BitNot => format!("!{value}"),
-            UnOp::Sqrt | UnOp::Cbrt | UnOp::Log2 => return unsupported("a root or a logarithm", loc),
         })
     }
 
@@ -308,7 +307,7 @@ impl Emitter<'_> {
                 });
                 Ok(format!("skip({a}, {by})"))
             }
-            _ => unsupported("a keyed hash", loc),
+            _ => unsupported(format!("`{}`", which.name()), loc),
         }
     }
 

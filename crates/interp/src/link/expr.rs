@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions.
 
+use carrick_ir::builtins::Compute;
 use carrick_ir::{BinOp, Builtin, Expr, ExprKind, Place as IrPlace, Proj, Ty, UnOp, arith};
 
 use super::func::Frame;
@@ -110,12 +111,8 @@ impl Linker<'_> {
 
     fn builtin(&self, which: Builtin, ty: &Ty, args: &[Expr], at: u32, scope: Scope) -> Result<Ex, String> {
         let arg = |i: usize| self.part(&args[i], 0, scope);
-        let ordered = |ty: Ty| Ok::<_, String>(Box::new((ty, arg(0)?, arg(1)?)));
         Ok(match which {
             Builtin::Now => Ex::Now,
-            Builtin::Min | Builtin::SeqMin => Ex::Least(ordered(args[0].ty.clone())?),
-            Builtin::Max | Builtin::SeqMax => Ex::Greatest(ordered(args[0].ty.clone())?),
-            Builtin::Abs => Ex::Abs(Box::new((ty.clone(), arg(0)?))),
             Builtin::KeyedHash => {
                 let mut parts = Vec::new();
                 for arg in args {
@@ -132,6 +129,22 @@ impl Linker<'_> {
             Builtin::Mtu => Ex::Lit(u64::from(self.mtu.saturating_sub(self.program.net_header.longest()))),
             Builtin::AddrIsNone => Ex::Is(0, Box::new(arg(0)?)),
             Builtin::AddrSkip => self.skip(args, at, scope)?,
+            _ => self.computed(which, args, scope)?,
+        })
+    }
+
+    /// A function of numbers alone.
+    fn computed(&self, which: Builtin, args: &[Expr], scope: Scope) -> Result<Ex, String> {
+        let arg = |i: usize| self.part(&args[i], 0, scope);
+        Ok(match which.declaration().compute {
+            Compute::One(of) => match arg(0)? {
+                Ex::Lit(n) => Ex::Lit(of(&args[0].ty, n)),
+                x => Ex::One(of, Box::new((args[0].ty.clone(), x))),
+            },
+            Compute::Two(of) => Ex::Two(of, Box::new((args[0].ty.clone(), arg(0)?, arg(1)?))),
+            Compute::Engine | Compute::Elaborated => {
+                return Err(format!("`{}`, which has no value of its own", which.name()));
+            }
         })
     }
 
@@ -140,7 +153,7 @@ impl Linker<'_> {
         let cell = self.part(&args[0], at, scope)?;
         let by = || {
             let left = self.part(&args[0], 2, scope)?;
-            Ok::<_, String>(Ex::Least(Box::new((Ty::U64, self.part(&args[1], 0, scope)?, left))))
+            Ok::<_, String>(Ex::Two(arith::least, Box::new((Ty::U64, self.part(&args[1], 0, scope)?, left))))
         };
         Ok(match at {
             1 => Ex::Add(u64::MAX, Box::new((cell, by()?))),

@@ -3,7 +3,7 @@
 
 use super::names::{literal, name};
 use super::printer::Printer;
-use crate::{BinOp, Builtin, Expr, ExprKind, FieldDef, LocalId, OptId, Place, Proj, TimerId, Ty, UnOp};
+use crate::{BinOp, Expr, ExprKind, FieldDef, LocalId, OptId, Place, Proj, TimerId, Ty, UnOp};
 
 impl Printer<'_> {
     pub(super) fn exprs(&self, exprs: &[Expr]) -> String {
@@ -34,7 +34,7 @@ impl Printer<'_> {
             ExprKind::MakeId(id, parts) => {
                 format!("{}({})", name(&p.ids, id.index(), |d| &d.name), self.exprs(parts))
             }
-            ExprKind::Builtin(builtin, args) => format!("{}({})", builtin_name(*builtin), self.exprs(args)),
+            ExprKind::Builtin(builtin, args) => format!("{}({})", builtin.name(), self.exprs(args)),
             ExprKind::ListLen(place) => format!("{}.len()", self.place(place)),
             ExprKind::ListFind(place, key) => format!("{}.find({})", self.place(place), self.expr(key)),
             ExprKind::ListFull(place) => format!("{}.full()", self.place(place)),
@@ -153,9 +153,6 @@ fn unary(op: UnOp) -> &'static str {
         UnOp::Neg => "-",
         UnOp::Not => "!",
         UnOp::BitNot => "~",
-        UnOp::Sqrt => "sqrt ",
-        UnOp::Cbrt => "cbrt ",
-        UnOp::Log2 => "log2 ",
     }
 }
 
@@ -165,7 +162,6 @@ fn binary(op: BinOp) -> &'static str {
         BinOp::Sub => "-",
         BinOp::Mul | BinOp::RateTimesDuration | BinOp::FixedMul | BinOp::Scale => "*",
         BinOp::Div | BinOp::BytesPerRate | BinOp::BytesPerDuration | BinOp::FixedDiv => "/",
-        BinOp::Ratio => "to",
         BinOp::Rem => "%",
         BinOp::Shl => "<<",
         BinOp::Shr => ">>",
@@ -180,21 +176,5 @@ fn binary(op: BinOp) -> &'static str {
         BinOp::Ge => ">=",
         BinOp::LogicalAnd => "&&",
         BinOp::LogicalOr => "||",
-    }
-}
-
-fn builtin_name(builtin: Builtin) -> &'static str {
-    match builtin {
-        Builtin::Now => "now",
-        Builtin::Min => "min",
-        Builtin::Max => "max",
-        Builtin::Abs => "abs",
-        Builtin::SeqMin => "seq_min",
-        Builtin::SeqMax => "seq_max",
-        Builtin::KeyedHash => "keyed_hash",
-        Builtin::Mtu => "mtu",
-        Builtin::LocalIp => "local_ip",
-        Builtin::AddrSkip => "addr_skip",
-        Builtin::AddrIsNone => "addr_is_none",
     }
 }

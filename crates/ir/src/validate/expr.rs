@@ -24,7 +24,6 @@ fn fits(op: BinOp, a: &Ty, b: &Ty, result: &Ty) -> bool {
         O::Shl | O::Shr => is_int(a) && matches!(b, Ty::Int { signed: false, .. }) && a == result,
         O::FixedMul | O::FixedDiv => [a, b, result] == [&Ty::Fixed; 3],
         O::Scale => is_unit(a) && *a != Ty::Fixed && *b == Ty::Fixed && a == result,
-        O::Ratio => a == b && (is_int(a) || is_unit(a)) && *result == Ty::Fixed,
         O::BytesPerRate => (a, b, result) == (&Ty::Bytes, &Ty::Rate, &Ty::Duration),
         O::BytesPerDuration => (a, b, result) == (&Ty::Bytes, &Ty::Duration, &Ty::Rate),
         O::RateTimesDuration => (a, b, result) == (&Ty::Rate, &Ty::Duration, &Ty::Bytes),
@@ -138,7 +137,6 @@ impl Check<'_> {
         self.expr_of(a, result, "an operand");
         let right = match op {
             UnOp::Neg => is_int(result) || matches!(result, Ty::Duration | Ty::Fixed),
-            UnOp::Sqrt | UnOp::Cbrt | UnOp::Log2 => *result == Ty::Fixed,
             UnOp::Not => *result == Ty::Bool,
             UnOp::BitNot => is_int(result),
         };
@@ -166,25 +164,7 @@ impl Check<'_> {
     fn builtin(&mut self, builtin: Builtin, args: &[Expr], result: &Ty) {
         args.iter().for_each(|a| self.expr(a));
         let tys: Vec<&Ty> = args.iter().map(|a| &a.ty).collect();
-        let pair = tys.len() == 2 && tys.iter().all(|t| *t == result);
-        let ordered = is_int(result) || is_unit(result) || *result == Ty::Time;
-        let right = match builtin {
-            Builtin::Now => tys.is_empty() && *result == Ty::Time,
-            Builtin::LocalIp => tys.is_empty() && *result == self.program.address_ty(),
-            Builtin::Mtu => tys.is_empty() && *result == Ty::Bytes,
-            Builtin::Min | Builtin::Max => pair && ordered,
-            Builtin::SeqMin | Builtin::SeqMax => pair && *result == Ty::Seq32,
-            Builtin::Abs => {
-                let signed = matches!(result, Ty::Int { signed: true, .. } | Ty::Duration | Ty::Fixed);
-                signed && matches!(tys[..], [a] if a == result)
-            }
-            Builtin::KeyedHash => {
-                let hashed = tys.iter().all(|t| t.is_scalar() || matches!(t, Ty::Id(_)));
-                !tys.is_empty() && hashed && *result == Ty::U32
-            }
-            Builtin::AddrSkip => tys == [&Ty::Addr, &Ty::U64] && *result == Ty::Addr,
-            Builtin::AddrIsNone => tys == [&Ty::Addr] && *result == Ty::Bool,
-        };
+        let right = builtin.declaration().fits(&self.program.address_ty(), &tys, result);
         self.must(right, &format!("{builtin:?} of other arguments"));
     }
 

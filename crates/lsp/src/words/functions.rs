@@ -1,65 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Functions, instructions and registrations.
 
-use carrick_ir::Opcode;
+use carrick_ir::{Builtin, Opcode};
 
 use super::word::{Word, instruction, word};
 
-pub const FUNCTIONS: &[Word] = &[
+/// What looks like a call, and is a part of a certain statement or declaration.
+pub const FORMS: &[Word] = &[
     word(
         "assert",
         "assert(bool claim)",
         "Claims that a condition holds here; counted and reported if it does not.",
-    ),
-    word("now", "now() -> time", "When this event happened."),
-    word("min", "min(a, b)", "The lesser of two values of one ordered type."),
-    word("max", "max(a, b)", "The greater of two values of one ordered type."),
-    word("abs", "abs(x)", "The absolute value."),
-    word("sat_add", "sat_add(a, b)", "The sum of two unsigned values of one type, or its greatest value."),
-    word(
-        "sat_sub",
-        "sat_sub(a, b)",
-        "a - b of two unsigned values of one type or two seq32, or 0 if b is not less.",
-    ),
-    word("seq_min", "seq_min(seq32 a, seq32 b) -> seq32", "The earlier of two serial numbers."),
-    word("seq_max", "seq_max(seq32 a, seq32 b) -> seq32", "The later of two serial numbers."),
-    word(
-        "ratio",
-        "ratio(a, b) -> fixed",
-        "a / b of two integers or two values of one unit, rounded toward zero; 0 if b is 0.",
-    ),
-    word("sqrt", "sqrt(fixed x) -> fixed", "The square root, rounded down; 0 of a negative number."),
-    word("cbrt", "cbrt(fixed x) -> fixed", "The cube root, rounded toward zero."),
-    word(
-        "log2",
-        "log2(fixed x) -> fixed",
-        "The logarithm to base 2, rounded down; 0 of what is not above 0.",
-    ),
-    word("handle", "handle(context c) -> handle_t", "Names the context to the application."),
-    word("random", "random() -> uint32", "A random number, from the seed of the stack."),
-    word(
-        "keyed_hash",
-        "keyed_hash(x, ...) -> uint32",
-        "A hash of scalars and ids under the stack's secret key.",
-    ),
-    word("local_ip", "local_ip() -> ip_t", "The core's address."),
-    word(
-        "is_unicast",
-        "is_unicast(ip) -> bool",
-        "Whether an address is that of one host: neither unspecified nor multicast.",
-    ),
-    word("ip_high", "ip_high(ip) -> uint64", "The high 64 bits of an address; 0 over IPv4."),
-    word("ip_low", "ip_low(ip) -> uint64", "The low 64 bits of an address; over IPv4, the address."),
-    word("mtu", "mtu() -> bytes", "The space of a packet after the network header."),
-    word(
-        "tx_room",
-        "tx_room(c.id) -> bytes",
-        "The free buffer space: bytes that `add_tx_data` would take now.",
-    ),
-    word(
-        "rx_size",
-        "rx_size(c.id) -> bytes",
-        "The size of the buffer of received data, as `rx_resize` left it.",
     ),
     word(
         "data",
@@ -67,13 +18,32 @@ pub const FUNCTIONS: &[Word] = &[
         "A payload: len bytes of a TX data unit, at most mss of them in each packet. `data(addr, len[, mss])`: bytes of the memory of a request.",
     ),
     word("set_flow_id", "set_flow_id(event e, id)", "Sets the id of the context that the event is for."),
-    word("get_flow_id", "get_flow_id(event e)", "Returns the id of the context that the event is for."),
     word("internet", "internet(pseudo, header, payload)", "The Internet checksum over these parts."),
     word("crc32", "crc32(part, ..., masked(field, ...))", "The CRC-32 over these parts, in order."),
     word("masked", "masked(field, ...)", "Fields that a CRC-32 reads as all ones."),
     word("ones", "ones(n)", "1 to 64 bytes of ones before the bytes that a CRC-32 covers."),
     word("fields", "fields(first, last)", "Fixed fields that a CRC-32 covers."),
 ];
+
+pub const FUNCTIONS: &[Word] = &functions();
+
+/// All but two, which only the compiler uses.
+const CALLABLE: usize = Builtin::ALL.len() - 2;
+
+const fn functions() -> [Word; CALLABLE] {
+    let mut words = [word("", "", ""); CALLABLE];
+    let (mut at, mut next) = (0, 0);
+    while next < Builtin::ALL.len() {
+        let declared = Builtin::ALL[next].declaration();
+        if !declared.form.is_empty() {
+            words[at] = word(declared.name, declared.form, declared.meaning);
+            at += 1;
+        }
+        next += 1;
+    }
+    assert!(at == CALLABLE);
+    words
+}
 
 pub const INSTRUCTIONS: &[Word] = &calls();
 

@@ -6,7 +6,7 @@ pub mod members;
 mod plain;
 mod word;
 
-pub use functions::{FUNCTIONS, INSTRUCTIONS, REGISTRATIONS};
+pub use functions::{FORMS, FUNCTIONS, INSTRUCTIONS, REGISTRATIONS};
 pub use plain::{DECLARATIONS, EVENT_KINDS, LITERALS, REPORTS, STATEMENTS, STATUSES, TYPES};
 pub use word::Word;
 
@@ -26,12 +26,13 @@ pub enum Class {
 }
 
 /// Each class with its words.
-pub const ALL: [(Class, &[Word]); 10] = [
+pub const ALL: [(Class, &[Word]); 11] = [
     (Class::Keyword, DECLARATIONS),
     (Class::Keyword, STATEMENTS),
     (Class::Keyword, EVENT_KINDS),
     (Class::Type, TYPES),
     (Class::Function, FUNCTIONS),
+    (Class::Function, FORMS),
     (Class::Instruction, INSTRUCTIONS),
     (Class::Function, REGISTRATIONS),
     (Class::Value, LITERALS),

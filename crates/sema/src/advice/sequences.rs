@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use carrick_ir::builtins::{Kind, Takes};
 use carrick_ir::{
     Arg, BinOp, Builtin, EventKind, Expr, ExprKind, Function, Loc, Place, Program, Proj, Stmt, StmtKind, Ty,
     walk,
@@ -312,6 +313,12 @@ impl InFunction<'_, '_> {
                 let numbers = [self.bases(a), self.bases(b)].concat();
                 self.numbers.make_plain(&numbers);
             }
+            ExprKind::Builtin(function, args)
+                if matches!(function.declaration().takes, Takes::Alike(_, Kind::Quantity)) =>
+            {
+                let numbers: Vec<usize> = args.iter().flat_map(|e| self.bases(e)).collect();
+                self.numbers.make_plain(&numbers);
+            }
             // A wider number does not wrap with it.
             ExprKind::Cast(inner) if !wraps(&e.ty) && e.ty != Ty::Seq32 => {
                 let numbers = self.bases(inner);
@@ -396,8 +403,5 @@ fn uncast(e: &Expr) -> &Expr {
 /// Whether an operator works on quantities, which sequence numbers are not.
 fn is_of_quantities(op: BinOp) -> bool {
     use BinOp::*;
-    matches!(
-        op,
-        Mul | Div | Shl | Shr | FixedMul | FixedDiv | Scale | Ratio | BytesPerRate | BytesPerDuration
-    )
+    matches!(op, Mul | Div | Shl | Shr | FixedMul | FixedDiv | Scale | BytesPerRate | BytesPerDuration)
 }

@@ -31,16 +31,14 @@ impl Body<'_, '_> {
     }
 
     /// `ip_high(ip)` and `ip_low(ip)`: 64 bits of an address each; an IPv4 address is in the low ones.
-    pub(super) fn half(&mut self, which: usize, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
+    pub(super) fn half(&mut self, low: bool, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
         self.count(args, 1, span)?;
         let ty = self.cx.program.address_ty();
         let address = self.value_of_type(&args[0], &ty)?;
-        match (ty == Ty::U32, which) {
-            (true, 0) => Some(self.make(ExprKind::Lit(0), Ty::U64, span)),
-            (true, _) => Some(self.cast(address, &Ty::U64)),
-            (false, which) => {
-                self.halves(address, span).map(|[high, low]| if which == 0 { high } else { low })
-            }
+        match (ty == Ty::U32, low) {
+            (true, false) => Some(self.make(ExprKind::Lit(0), Ty::U64, span)),
+            (true, true) => Some(self.cast(address, &Ty::U64)),
+            (false, _) => self.halves(address, span).map(|[high, of_low]| if low { of_low } else { high }),
         }
     }
 

@@ -1,38 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Calls that have a value: conversions, ids, built-in functions, functions of the program.
 
-use carrick_ir::{self as ir, Arg, Builtin, ExprKind, StmtKind, Ty, UnOp};
+use carrick_ir::{self as ir, Arg, Builtin, ExprKind, StmtKind, Ty};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident};
 use carrick_syntax::diag::Diagnostic;
 
 use super::{Body, Scope, Val};
-use crate::checker::Ordered;
 use crate::codes;
 use crate::env::Def;
 use crate::types::{built_in, is_int};
-
-/// What is suggested where a function is not known.
-const BUILT_IN: [&str; 18] = [
-    "now",
-    "min",
-    "max",
-    "abs",
-    "sat_add",
-    "sat_sub",
-    "random",
-    "keyed_hash",
-    "ratio",
-    "sqrt",
-    "cbrt",
-    "log2",
-    "handle",
-    "mtu",
-    "local_ip",
-    "tx_room",
-    "rx_size",
-    "header_len",
-];
 
 impl Body<'_, '_> {
     pub(super) fn call_value(
@@ -272,46 +249,46 @@ impl Body<'_, '_> {
         span: Span,
         want: Option<&Ty>,
     ) -> Option<ir::Expr> {
-        match name.name.as_str() {
-            "now" => self.fact(Builtin::Now, Ty::Time, args, span),
-            "mtu" => self.fact(Builtin::Mtu, Ty::Bytes, args, span),
-            "local_ip" => self.fact(Builtin::LocalIp, self.cx.program.address_ty(), args, span),
-            "is_unicast" => self.is_unicast(args, span),
-            "ip_high" | "ip_low" => self.half(usize::from(name.name == "ip_low"), args, span),
-            "random" => {
+        let Some(function) = Builtin::named(&name.name) else {
+            return if name.name == "data" {
+                self.payload_as_value(span)
+            } else {
+                self.unknown_function(name)
+            };
+        };
+        match function {
+            Builtin::IsUnicast => self.is_unicast(args, span),
+            Builtin::IpHigh | Builtin::IpLow => self.half(function == Builtin::IpLow, args, span),
+            Builtin::Random => {
                 self.count(args, 0, span)?;
                 self.needs_statements(span)?;
                 let dest = self.temporary(Ty::U32);
                 self.emit(StmtKind::Random { dest });
                 Some(self.load(dest, span))
             }
-            "min" | "max" | "seq_min" | "seq_max" => self.extreme(&name.name, args, span, want),
-            "sat_add" | "sat_sub" => self.saturating(&name.name, args, span, want),
-            "abs" => self.absolute(args, span),
-            "ratio" => self.ratio(args, span),
-            "sqrt" => self.of_fraction(UnOp::Sqrt, args, span),
-            "cbrt" => self.of_fraction(UnOp::Cbrt, args, span),
-            "log2" => self.of_fraction(UnOp::Log2, args, span),
-            "keyed_hash" => self.keyed_hash(args, span),
-            "handle" => self.handle(args, span),
-            "tx_room" | "rx_size" => {
+            Builtin::SatAdd | Builtin::SatSub => self.saturating(function, args, span, want),
+            Builtin::Handle => self.handle(args, span),
+            Builtin::TxRoom | Builtin::RxSize => {
                 self.count(args, 1, span)?;
-                let of = if name.name == "tx_room" { ExprKind::TxRoom } else { ExprKind::RxSize };
+                let of = if function == Builtin::TxRoom { ExprKind::TxRoom } else { ExprKind::RxSize };
                 self.unit_context(&args[0]).map(|ctx| self.make(of(ctx), Ty::Bytes, span))
             }
-            "header_len" => self.longest_header(args, span),
-            "get_flow_id" => self.flow_id(args, span),
-            "data" => self.report(
-                Diagnostic::error(
-                    codes::PAYLOAD,
-                    "`data(...)` can only be assigned to a payload",
-                    span,
-                    "not here",
-                )
-                .mend("write `bp.payload = data(c.id, offset, len);`"),
-            ),
-            _ => self.unknown_function(name),
+            Builtin::HeaderLen => self.longest_header(args, span),
+            Builtin::GetFlowId => self.flow_id(args, span),
+            _ => self.operation(function, args, span, want),
         }
+    }
+
+    fn payload_as_value<T>(&mut self, span: Span) -> Option<T> {
+        self.report(
+            Diagnostic::error(
+                codes::PAYLOAD,
+                "`data(...)` can only be assigned to a payload",
+                span,
+                "not here",
+            )
+            .mend("write `bp.payload = data(c.id, offset, len);`"),
+        )
     }
 
     fn unknown_function(&mut self, name: &Ident) -> Option<ir::Expr> {
@@ -322,7 +299,7 @@ impl Body<'_, '_> {
             .map(str::to_owned)
             .collect();
         let mut candidates: Vec<&str> = functions.iter().map(String::as_str).collect();
-        candidates.extend(BUILT_IN);
+        candidates.extend(Builtin::callable().map(|function| -> &str { function.name() }));
         candidates.extend(super::instr::instructions().map(|name| -> &str { name }));
         self.cx.unknown(codes::UNKNOWN_FUNCTION, "function", name, &candidates);
         None
@@ -345,12 +322,6 @@ impl Body<'_, '_> {
         Some(self.make(ExprKind::Lit(u64::from(octets)), Ty::Bytes, span))
     }
 
-    /// What takes no arguments.
-    fn fact(&mut self, fact: Builtin, ty: Ty, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
-        self.count(args, 0, span)?;
-        Some(self.make(ExprKind::Builtin(fact, Vec::new()), ty, span))
-    }
-
     /// Effects need statements before them, which declarations do not have.
     pub(super) fn needs_statements(&mut self, span: Span) -> Option<()> {
         if matches!(self.scope, super::Scope::Function | super::Scope::Parser) {
@@ -365,80 +336,6 @@ impl Body<'_, '_> {
             )
             .mend("set the field in an event processor"),
         )
-    }
-
-    fn extreme(&mut self, name: &str, args: &[ast::Expr], span: Span, want: Option<&Ty>) -> Option<ir::Expr> {
-        self.count(args, 2, span)?;
-        let sequence = name.starts_with("seq_");
-        let a = self.val(&args[0], want)?;
-        let b = self.val(&args[1], want)?;
-        let ty = match (&a, &b) {
-            (Val::Typed(x), Val::Typed(y)) if crate::types::converts(&x.ty, &y.ty) => y.ty.clone(),
-            (Val::Typed(x), _) | (_, Val::Typed(x)) => x.ty.clone(),
-            _ => want.cloned().unwrap_or(Ty::U32),
-        };
-        let (a, b) = (self.coerce(a, &ty, args[0].span)?, self.coerce(b, &ty, args[1].span)?);
-        let ordered = ty.is_ordered() && !matches!(ty, Ty::Enum(_));
-        if (sequence && ty != Ty::Seq32) || (!sequence && !ordered) {
-            let found = self.name(&ty);
-            return self.report(
-                Diagnostic::error(
-                    codes::EXTREME_TYPE,
-                    format!("`{name}` is not defined for `{found}`"),
-                    span,
-                    "here",
-                )
-                .mend("min and max are for numbers and units, seq_min and seq_max for seq32"),
-            );
-        }
-        let builtin = match name {
-            "min" => Builtin::Min,
-            "max" => Builtin::Max,
-            "seq_min" => Builtin::SeqMin,
-            _ => Builtin::SeqMax,
-        };
-        self.cx.ordered.push(Ordered { span, operands: [args[0].span, args[1].span], extreme: true });
-        Some(self.make(ExprKind::Builtin(builtin, vec![a, b]), ty, span))
-    }
-
-    fn absolute(&mut self, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
-        self.count(args, 1, span)?;
-        let value = self.typed(&args[0])?;
-        if !matches!(value.ty, Ty::Int { signed: true, .. } | Ty::Duration | Ty::Fixed) {
-            let found = self.name(&value.ty);
-            return self.report(
-                Diagnostic::error(
-                    codes::ABS_UNSIGNED,
-                    format!("`{found}` is never negative"),
-                    args[0].span,
-                    "no sign",
-                )
-                .mend("abs is for signed integers, durations and fixed"),
-            );
-        }
-        let ty = value.ty.clone();
-        Some(self.make(ExprKind::Builtin(Builtin::Abs, vec![value]), ty, span))
-    }
-
-    fn keyed_hash(&mut self, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
-        if args.is_empty() {
-            return self.wrong_count(0, "one or more", span);
-        }
-        let typed: Vec<_> = args.iter().map(|e| (e, None)).collect();
-        let values = self.arguments(&typed)?;
-        if let Some(bad) = values.iter().find(|v| !(v.ty.is_scalar() || matches!(v.ty, Ty::Id(_)))) {
-            let found = self.name(&bad.ty);
-            return self.report(
-                Diagnostic::error(
-                    codes::HASHED_TYPE,
-                    format!("`{found}` cannot be hashed"),
-                    span,
-                    "scalars and ids only",
-                )
-                .mend("hash its parts"),
-            );
-        }
-        Some(self.make(ExprKind::Builtin(Builtin::KeyedHash, values), Ty::U32, span))
     }
 
     fn handle(&mut self, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {

@@ -16,6 +16,7 @@ mod loops;
 mod machine;
 mod methods;
 mod mixed;
+mod operation;
 mod operators;
 mod packet;
 mod paths;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use carrick_ir::{
-    BinOp, Block, CtxId, ExprKind, FuncId, Function, Instr, Program, StmtKind, UnOp, bounds, uses, walk,
+    BinOp, Block, CtxId, ExprKind, FuncId, Function, Instr, Program, StmtKind, bounds, uses, walk,
 };
 
 /// Frames of nested calls that a program has (`MAX_CALL_FRAMES`).
@@ -201,14 +201,9 @@ fn helpers(function: &Function, retired: &BTreeSet<CtxId>) -> u32 {
 
 fn of_expression(kind: &ExprKind) -> u32 {
     match kind {
-        ExprKind::Unary(UnOp::Sqrt | UnOp::Cbrt, _) => 2,
-        ExprKind::Unary(UnOp::Log2, _) => 1,
+        ExprKind::Builtin(function, _) => function.declaration().depth,
         ExprKind::Binary(
-            BinOp::FixedDiv
-            | BinOp::Ratio
-            | BinOp::BytesPerRate
-            | BinOp::BytesPerDuration
-            | BinOp::RateTimesDuration,
+            BinOp::FixedDiv | BinOp::BytesPerRate | BinOp::BytesPerDuration | BinOp::RateTimesDuration,
             ..,
         )
         | ExprKind::WndTest(..)
