@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What derives from the declarations of instructions and functions, in files: the tables of the reference, and the constants in C.
+//! What derives from the declarations of instructions, functions and methods, in files: the tables of the reference, and the constants in C.
 //!
 //! `CARRICK_RECORD=1 cargo test -p carrick-tests --test instructions` writes it anew.
 
@@ -8,7 +8,8 @@ use std::fs;
 
 use carrick_driver::targets::TargetFile;
 use carrick_ir::instructions::Section;
-use carrick_ir::{Builtin, Needs, Opcode};
+use carrick_ir::methods::On;
+use carrick_ir::{Builtin, Change, Needs, Opcode, Query};
 use carrick_targets::ALL;
 use carrick_tests::build::root;
 use carrick_tests::document::tables;
@@ -76,8 +77,8 @@ fn the_reference_has_what_is_declared() {
     });
 }
 
-#[test]
-fn the_reference_has_each_function() {
+/// The functions that a program can call.
+fn functions() -> String {
     let mut table = row(&["function", "type", "result"]) + &row(&["---"; 3]);
     for function in Builtin::callable() {
         let declared = function.declaration();
@@ -85,7 +86,31 @@ fn the_reference_has_each_function() {
         let ty = if ty.is_empty() { "the operands'".to_owned() } else { format!("`{ty}`") };
         table += &row(&[&format!("`{form}`"), &ty, declared.meaning]);
     }
-    keep("docs/reference/language.md", |page| with_table(&page, "Built-in functions and methods", &table));
+    table
+}
+
+/// The methods of these collections, and rows of others.
+fn methods(on: &[On], more: &[(&str, &str)]) -> String {
+    let declared =
+        Query::ALL.iter().map(|m| m.declaration()).chain(Change::ALL.iter().map(|m| m.declaration()));
+    let of = declared.filter(|declared| on.contains(&declared.on));
+    let rows = of.map(|declared| (declared.form, declared.meaning)).chain(more.iter().copied());
+    let rows: String = rows.map(|(form, meaning)| row(&[&format!("`{form}`"), meaning])).collect();
+    row(&["method", "meaning"]) + &row(&["---"; 2]) + &rows
+}
+
+#[test]
+fn the_reference_has_each_function_and_method() {
+    let elements = [
+        ("get(uint32 i)", "The element i. Also written `l[i]`."),
+        ("set(uint32 i, x)", "Replaces the element i."),
+    ];
+    keep("docs/reference/language.md", |page| {
+        let page = with_table(&page, "Built-in functions", &functions());
+        let lists = methods(&[On::AnyList, On::List, On::SortedList], &elements);
+        let page = with_table(&page, "Methods of lists", &lists);
+        with_table(&page, "Methods of windows", &methods(&[On::Window], &[]))
+    });
 }
 
 #[test]

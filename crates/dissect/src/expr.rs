@@ -2,8 +2,9 @@
 //! Expressions. What is written is whole: it can stand anywhere without parentheses of its own.
 
 use carrick_ir::builtins::Compute;
+use carrick_ir::methods::On;
 use carrick_ir::print::without_parentheses;
-use carrick_ir::{Builtin, Expr, ExprKind, Place, Ty, UnOp};
+use carrick_ir::{Builtin, Expr, ExprKind, Place, Query, Ty, UnOp};
 
 use crate::emitter::Emitter;
 use crate::names::{self, field};
@@ -42,8 +43,7 @@ impl Emitter<'_> {
                 braces(&parts.collect::<Vec<_>>())
             }
             ExprKind::Builtin(builtin, args) => self.builtin(*builtin, args, &e.ty),
-            ExprKind::ListLen(place) => format!("#{}", self.load(place)),
-            ExprKind::ListFull(place) => format!("(#{} >= {})", self.load(place), capacity(place)),
+            ExprKind::Query(query, place, _) => self.query(*query, place),
             ExprKind::OptPresent(bp, opt) => {
                 field(&self.option(&self.local(*bp), self.local_ty(*bp), *opt), "valid")
             }
@@ -55,15 +55,6 @@ impl Emitter<'_> {
             }
             ExprKind::HeaderLen => "header_len".to_owned(),
             ExprKind::PayloadLen => "payload_len".to_owned(),
-            ExprKind::ListFind(..) => {
-                self.refuse("the parser uses a sorted list, which dissectors do not support")
-            }
-            ExprKind::WndHead(_)
-            | ExprKind::WndTest(..)
-            | ExprKind::WndFirstSet(_)
-            | ExprKind::WndFirstUnset(_) => {
-                self.refuse("the parser uses a sliding window, which dissectors do not support")
-            }
             ExprKind::TimerArmed(..) | ExprKind::TxRoom(_) | ExprKind::RxSize(_) | ExprKind::Handle(_) => {
                 self.refuse("the parser uses a context, and a capture has none")
             }
@@ -89,6 +80,17 @@ impl Emitter<'_> {
             (UnOp::BitNot, Rep::Bool) => format!("(not {text})"),
             (UnOp::BitNot, Rep::Wide { .. }) => format!("{text}:bnot()"),
             (UnOp::BitNot, rep) => wrapped(rep, &format!("-1 - {text}")),
+        }
+    }
+
+    fn query(&self, query: Query, place: &Place) -> String {
+        match query {
+            Query::ListLen => format!("#{}", self.load(place)),
+            Query::ListFull => format!("(#{} >= {})", self.load(place), capacity(place)),
+            _ if query.declaration().on == On::Window => {
+                self.refuse("the parser uses a sliding window, which dissectors do not support")
+            }
+            _ => self.refuse("the parser uses a sorted list, which dissectors do not support"),
         }
     }
 

@@ -3,7 +3,8 @@
 
 use carrick_ir::print::without_parentheses;
 use carrick_ir::{
-    Arg, Block, Expr, ExprKind, FuncId, Function, Instr, LocalId, Order, Place, Stmt, StmtKind, Ty, walk,
+    Arg, Block, Change, Expr, ExprKind, FuncId, Function, Instr, LocalId, Order, Over, Place, Stmt, StmtKind,
+    Ty, walk,
 };
 
 use crate::emitter::Emitter;
@@ -81,8 +82,10 @@ impl<'p> Emitter<'p> {
                 self.stmts(body);
                 self.w.close("end");
             }
-            StmtKind::ForRange { var, from, to, max, body } => self.range(*var, from, to, *max, body),
-            StmtKind::ForEach { var, list, body } => self.each(*var, list, body),
+            StmtKind::For { var, over, body } => match over {
+                Over::Range { from, to, max } => self.range(*var, from, to, *max, body),
+                Over::EachOf(list) => self.each(*var, list, body),
+            },
             StmtKind::Break => self.w.line("break"),
             StmtKind::Continue => self.w.line(format!("goto next_{}", self.label)),
             StmtKind::Return(value) => {
@@ -221,28 +224,21 @@ impl<'p> Emitter<'p> {
     }
 
     fn list(&mut self, stmt: &Stmt) {
-        let list = match &stmt.kind {
-            StmtKind::ListAdd { list, .. }
-            | StmtKind::ListInsert { list, .. }
-            | StmtKind::ListRemove { list, .. }
-            | StmtKind::ListPop { list, .. }
-            | StmtKind::ListClear { list } => list,
-            _ => {
-                self.refuse("the parser does what only an event processor can");
-                return;
-            }
+        let StmtKind::Change { what, dest, on: list, args } = &stmt.kind else {
+            self.refuse("the parser does what only an event processor can");
+            return;
         };
         if matches!(&list.ty, Ty::List(_, _, order) if *order != Order::Given) {
             self.refuse("the parser uses a sorted list, which dissectors do not support");
         }
         let (name, most) = (self.load(list), capacity(list));
-        let text = match &stmt.kind {
-            StmtKind::ListAdd { value, .. } => format!("list_add({name}, {most}, {})", self.own(value)),
-            StmtKind::ListInsert { index, value, .. } => {
+        let text = match (what, &args[..]) {
+            (Change::ListAdd, [value]) => format!("list_add({name}, {most}, {})", self.own(value)),
+            (Change::ListInsert, [index, value]) => {
                 format!("list_insert({name}, {most}, {}, {})", self.number(index), self.own(value))
             }
-            StmtKind::ListRemove { index, .. } => format!("list_remove({name}, {})", self.number(index)),
-            StmtKind::ListPop { dest, .. } => {
+            (Change::ListRemove, [index]) => format!("list_remove({name}, {})", self.number(index)),
+            (Change::ListPop, _) => {
                 let Ty::List(of, ..) = &list.ty else { return };
                 let text = format!("list_pop({name}, {})", self.zero(of));
                 match dest {
@@ -250,7 +246,8 @@ impl<'p> Emitter<'p> {
                     None => text,
                 }
             }
-            _ => format!("list_clear({name})"),
+            (Change::ListClear, _) => format!("list_clear({name})"),
+            _ => self.refuse("the parser uses a sliding window, which dissectors do not support"),
         };
         self.w.line(text);
     }
@@ -261,7 +258,7 @@ fn continues_in(block: &Block, found: &mut bool) {
     for stmt in &block.stmts {
         match &stmt.kind {
             StmtKind::Continue => *found = true,
-            StmtKind::ForRange { .. } | StmtKind::ForEach { .. } => {}
+            StmtKind::For { .. } => {}
             _ => carrick_ir::walk::children(stmt).for_each(|child| continues_in(child, found)),
         }
     }

@@ -61,8 +61,8 @@ fn parser(declarations: &str, statements: &str) -> Program {
 #[test]
 fn what_a_script_cannot_do_is_said() {
     let cases = [
-        ("", "fixed half = ratio(h.n, 2); e.n = uint32(half);", "fractions"),
-        ("", "fixed root = sqrt(fixed(int32(h.n))); e.n = uint32(int32(root));", "root"),
+        ("", "fixed half = ratio(h.n, 2); e.n = uint32(half);", "`ratio`"),
+        ("", "fixed root = sqrt(fixed(int32(h.n))); e.n = uint32(int32(root));", "`sqrt`"),
         ("", "sorted_list<uint32, 4> all; all.add(h.n); e.n = all[0];", "sorted list"),
         ("", "sorted_list<uint32, 4> all; e.n = all.find(h.n);", "sorted list"),
     ];

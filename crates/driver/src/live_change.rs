@@ -208,26 +208,17 @@ impl Made {
 
 /// Makes each claim the end of the function, with its number, if it does not hold.
 fn answers(block: &mut Block) {
-    for stmt in &mut block.stmts {
-        match &mut stmt.kind {
-            StmtKind::Assert { claim, cond } => {
-                stmt.kind = StmtKind::If {
-                    cond: cond.clone(),
-                    then: Block::default(),
-                    otherwise: self::block(vec![StmtKind::Return(Some(number(BREAKS | u64::from(*claim))))]),
-                };
-            }
-            StmtKind::Return(value) => *value = Some(number(MADE)),
-            StmtKind::If { then, otherwise, .. } => {
-                answers(then);
-                answers(otherwise);
-            }
-            StmtKind::Block(body) | StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
-                answers(body);
-            }
-            _ => {}
+    block.statements_mut(&mut |stmt| match &mut stmt.kind {
+        StmtKind::Return(value) => *value = Some(number(MADE)),
+        StmtKind::Assert { claim, cond } => {
+            stmt.kind = StmtKind::If {
+                cond: cond.clone(),
+                then: Block::default(),
+                otherwise: self::block(vec![StmtKind::Return(Some(number(BREAKS | u64::from(*claim))))]),
+            };
         }
-    }
+        _ => {}
+    });
 }
 
 /// Whether an index on the path to a place may be another one after the change.

@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use carrick_ir::{ContextDef, FieldDef, LocalId, Place, Proj, Stmt, StmtKind, Ty, walk};
+use carrick_ir::{Change, ContextDef, FieldDef, LocalId, Place, Proj, Stmt, StmtKind, Ty, walk};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -335,8 +335,11 @@ fn has_own_beside(function: &carrick_ir::Function, local: LocalId) -> bool {
     let mut found = false;
     walk::statements(&function.body, &mut |stmt| match &stmt.kind {
         StmtKind::Let { local: of, init: Some(_) } => found |= *of == local,
-        StmtKind::ListAdd { list, .. } | StmtKind::ListInsert { list, .. } => found |= list.root == local,
-        StmtKind::WndSet { wnd, .. } => found |= wnd.root == local,
+        StmtKind::Change {
+            what: Change::ListAdd | Change::ListInsert | Change::WndSet | Change::WndUnset,
+            on,
+            ..
+        } => found |= on.root == local,
         StmtKind::Assign { place, .. } => found |= place.root == local && matches!(place.ty, Ty::List(..)),
         _ => {}
     });

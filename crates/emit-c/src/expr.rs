@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions, with parentheses and casts only where C needs them.
 
+use carrick_ir::methods::On;
 use carrick_ir::{self as ir, BinOp, BlueprintDef, EventDef, Expr, ExprKind, Place, Ty, UnOp, arith};
 
 use crate::Emitter;
 use crate::names::safe;
-use crate::place::{CPlace, list_bound};
+use crate::place::CPlace;
 use crate::term::{Binds, CType, Term};
 
 /// What the operands are that are no locals of a function.
@@ -65,7 +66,7 @@ impl Emitter<'_> {
         self.value_of(e, Operands::None)
     }
 
-    fn value_of(&self, e: &Expr, of: Operands<'_>) -> String {
+    pub(crate) fn value_of(&self, e: &Expr, of: Operands<'_>) -> String {
         self.converted(e, CType::of(&e.ty), of).text
     }
 
@@ -143,19 +144,10 @@ impl Emitter<'_> {
                 Term { text, binds: Binds::Unary, c }
             }
             ExprKind::Builtin(op, args) => self.builtin(*op, args, &e.ty, of),
-            ExprKind::ListLen(list) => self.list_len(list),
-            ExprKind::ListFull(list) => {
-                let (len, most) = (self.list_len(list), format!("{}u", list_bound(&list.ty)));
-                Term::joined(&len, "==", &Term::primary(most, c), Binds::Equality, CType::Truth)
-            }
-            ExprKind::ListFind(list, key) => self.list_find(list, key),
-            ExprKind::WndHead(wnd) => {
-                let head = if is_runs(&wnd.ty) { "wnd.head" } else { "head" };
-                primary(format!("{}.{head}", self.place(wnd).text))
-            }
-            ExprKind::WndTest(wnd, at) => primary(self.window_call(wnd, "test", &[self.value_of(at, of)])),
-            ExprKind::WndFirstSet(wnd) => primary(self.window_call(wnd, "first_set", &[])),
-            ExprKind::WndFirstUnset(wnd) => primary(self.window_call(wnd, "first_unset", &[])),
+            ExprKind::Query(query, on, args) => match query.declaration().on {
+                On::Window => primary(self.window_query(*query, on, args, of)),
+                _ => self.list_query(*query, on, args),
+            },
             ExprKind::TimerArmed(ctx, timer, which) => self.timer_armed(*ctx, *timer, which.as_deref()),
             ExprKind::Handle(ctx) => primary(self.handle_of(*ctx)),
             ExprKind::TxRoom(ctx) => primary(self.tx_room(*ctx)),
@@ -300,8 +292,4 @@ pub fn unsigned(c: CType) -> (&'static str, CType) {
         }
         _ => ("uint64_t", CType::Unsigned(64)),
     }
-}
-
-pub fn is_runs(ty: &Ty) -> bool {
-    matches!(ty, Ty::Wnd { runs: Some(_), .. })
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Statements on lists.
 
-use carrick_ir::{self as ir, Expr, ExprKind, Order, Place, Proj, Stmt, StmtKind, Ty, walk};
+use carrick_ir::{self as ir, Change, Expr, ExprKind, Order, Place, Proj, Query, Stmt, StmtKind, Ty, walk};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -17,24 +17,42 @@ impl Emitter<'_> {
         (text, all)
     }
 
-    pub(crate) fn list(&mut self, stmt: &Stmt) {
-        match &stmt.kind {
-            StmtKind::ListAdd { list, value } => self.list_add(stmt, list, value),
-            StmtKind::ListInsert { list, index, value } => self.list_insert(stmt, list, index, value),
-            StmtKind::ListRemove { list, index } => {
+    pub(crate) fn list(
+        &mut self,
+        stmt: &Stmt,
+        (what, dest): (Change, Option<ir::LocalId>),
+        list: &Place,
+        args: &[Expr],
+    ) {
+        match (what, args) {
+            (Change::ListAdd, [value]) => self.list_add(stmt, list, value),
+            (Change::ListInsert, [index, value]) => self.list_insert(stmt, list, index, value),
+            (Change::ListRemove, [index]) => {
                 let i = self.index(index).anywhere();
                 let (l, there) = self.on_list(list, |l| format!("{i} < {l}.len"));
                 self.open_at(stmt, format!("if ({there}) {{"));
                 self.list_call(stmt, "remove", list, &l, &i);
                 self.w.close("}");
             }
-            StmtKind::ListPop { dest, list } => self.list_pop(stmt, *dest, list),
-            StmtKind::ListClear { list } => {
+            (Change::ListPop, _) => self.list_pop(stmt, dest, list),
+            _ => {
                 let CPlace { text, guard, .. } = self.place(list);
                 let guard = guard.map_or_else(String::new, |guard| format!("if ({guard}) "));
                 self.line(stmt, format!("{guard}{text}.len = 0;"));
             }
-            _ => {}
+        }
+    }
+
+    /// What a list is asked.
+    pub(crate) fn list_query(&self, query: Query, list: &Place, args: &[Expr]) -> Term {
+        match (query, args) {
+            (Query::ListFind, [key]) => self.list_find(list, key),
+            (Query::ListFull, _) => {
+                let (len, most) = (self.list_len(list), format!("{}u", list_bound(&list.ty)));
+                let most = Term::primary(most, CType::Truth);
+                Term::joined(&len, "==", &most, Binds::Equality, CType::Truth)
+            }
+            _ => self.list_len(list),
         }
     }
 
@@ -100,10 +118,10 @@ impl Emitter<'_> {
         };
         let (mut opens, mut removes) = (false, false);
         for function in &self.p.functions {
-            walk::statements(&function.body, &mut |stmt| match &stmt.kind {
-                StmtKind::ListInsert { list, .. } => opens |= is_it(list),
-                StmtKind::ListRemove { list, .. } | StmtKind::ListPop { list, .. } => removes |= is_it(list),
-                _ => {}
+            walk::statements(&function.body, &mut |stmt| {
+                let StmtKind::Change { what, on, .. } = &stmt.kind else { return };
+                opens |= *what == Change::ListInsert && is_it(on);
+                removes |= matches!(what, Change::ListRemove | Change::ListPop) && is_it(on);
             });
         }
         if opens {
@@ -165,10 +183,10 @@ impl Emitter<'_> {
         let (mut adds, mut finds) = (false, false);
         for function in &self.p.functions {
             walk::statements(&function.body, &mut |stmt| {
-                adds |= matches!(&stmt.kind, StmtKind::ListAdd { list: to, .. } if to.ty == *list);
+                adds |= matches!(&stmt.kind, StmtKind::Change { what: Change::ListAdd, on, .. } if on.ty == *list);
             });
             walk::all(&function.body, &mut |e| {
-                finds |= matches!(&e.kind, ExprKind::ListFind(of, _) if of.ty == *list);
+                finds |= matches!(&e.kind, ExprKind::Query(Query::ListFind, of, _) if of.ty == *list);
             });
         }
         let (list_type, key_type) = (self.names.ctype(list), self.names.ctype(&key_type));
@@ -219,7 +237,7 @@ impl Emitter<'_> {
         self.w.end_with("return at;");
     }
 
-    pub(crate) fn list_find(&self, list: &Place, key: &Expr) -> Term {
+    fn list_find(&self, list: &Place, key: &Expr) -> Term {
         let (CPlace { text, guard, .. }, key) = (self.place(list), self.value(key));
         let (found, c) =
             (format!("{}(&{text}, {key})", self.sorted_name("find", &list.ty)), CType::Unsigned(32));

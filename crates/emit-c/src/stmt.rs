@@ -2,7 +2,8 @@
 //! Functions and statements.
 
 use carrick_ir::bounds::turns;
-use carrick_ir::{self as ir, Arg, Block, ExprKind, Function, Place, Stmt, StmtKind, Ty};
+use carrick_ir::methods::On;
+use carrick_ir::{self as ir, Arg, Block, Change, ExprKind, Function, Over, Place, Stmt, StmtKind, Ty};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -77,21 +78,14 @@ impl<'p> Emitter<'p> {
                 let text = format!("{} = {next};", self.declared_local(*dest));
                 self.line(stmt, text);
             }
-            StmtKind::ListAdd { .. }
-            | StmtKind::ListInsert { .. }
-            | StmtKind::ListRemove { .. }
-            | StmtKind::ListPop { .. }
-            | StmtKind::ListClear { .. } => self.list(stmt),
-            StmtKind::WndReset { .. } | StmtKind::WndSet { .. } | StmtKind::WndSlide { .. } => {
-                self.window(stmt)
-            }
+            StmtKind::Change { what, dest, on, args } => self.change(stmt, (*what, *dest), on, args),
             StmtKind::If { cond, then, otherwise } => self.if_stmt(stmt, cond, then, otherwise),
             StmtKind::Block(body) => {
                 self.open_at(stmt, "{");
                 self.stmts(body);
                 self.w.close("}");
             }
-            StmtKind::ForRange { .. } | StmtKind::ForEach { .. } => self.loop_stmt(stmt),
+            StmtKind::For { var, over, body } => self.loop_stmt(stmt, *var, over, body),
             StmtKind::Break => self.line(stmt, "break;"),
             StmtKind::Continue => self.line(stmt, "continue;"),
             StmtKind::Return(Some(value)) if self.dialect.returns(self, stmt, value) => {}
@@ -272,28 +266,17 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    fn window(&mut self, stmt: &Stmt) {
-        let text = match &stmt.kind {
-            StmtKind::WndReset { wnd, at } => {
-                format!("{};", self.window_call(wnd, "reset", &[self.value(at)]))
-            }
-            StmtKind::WndSet { dest, wnd, value, from, to } => {
-                self.take_beside(stmt, wnd);
-                let args = [self.value(from), self.value(to)];
-                let call = self.window_call(wnd, if *value { "set" } else { "unset" }, &args);
-                match dest {
-                    Some(dest) => format!("{} = {call};", self.declared_local(*dest)),
-                    None => format!("(void){call};"),
-                }
-            }
-            StmtKind::WndSlide { wnd, to } => {
-                let to =
-                    to.as_ref().map_or_else(|| self.window_call(wnd, "first_unset", &[]), |e| self.value(e));
-                format!("{};", self.window_call(wnd, "slide", &[to]))
-            }
-            _ => return,
-        };
-        self.line(stmt, text);
+    fn change(
+        &mut self,
+        stmt: &Stmt,
+        (what, dest): (Change, Option<ir::LocalId>),
+        on: &Place,
+        args: &[ir::Expr],
+    ) {
+        match what.declaration().on {
+            On::Window => self.window(stmt, (what, dest), on, args),
+            _ => self.list(stmt, (what, dest), on, args),
+        }
     }
 
     fn if_stmt(&mut self, stmt: &Stmt, cond: &ir::Expr, then: &Block, otherwise: &Block) {
@@ -317,35 +300,31 @@ impl<'p> Emitter<'p> {
         self.w.close("}");
     }
 
-    pub(crate) fn loop_stmt(&mut self, stmt: &Stmt) {
-        match &stmt.kind {
-            StmtKind::ForRange { var, from, to, max, body } => {
-                self.range_loop(stmt, *var, (from, to), *max, body);
-            }
-            StmtKind::ForEach { var, list, body } => {
-                let (name, CPlace { text: place, guard, .. }) = (self.c_name(*var), self.place(list));
-                let len = match (&list.ty, guard) {
-                    (Ty::Array(_, n), None) => format!("{n}u"),
-                    (Ty::Array(_, n), Some(guard)) => format!("({guard} ? {n}u : 0u)"),
-                    _ => self.list_len(list).beside(Binds::Order, false),
-                };
-                let at = format!("{name}__at");
-                let room = match &list.ty {
-                    Ty::List(_, n, _) => self.dialect.within(&at, *n),
-                    _ => String::new(),
-                };
-                let goes_on = self.dialect.goes_on(turns(stmt).unwrap_or(1));
-                self.open_at(
-                    stmt,
-                    format!("for (uint32_t {at} = 0; {room}{at} < {len}{goes_on}; {at}++) {{"),
-                );
-                self.dialect.turn_begins(self, stmt, body, &[("uint32_t", &at)]);
-                self.each_element(stmt, *var, &place, list);
-                self.stmts(body);
-                self.w.close("}");
-            }
-            _ => {}
+    fn loop_stmt(&mut self, stmt: &Stmt, var: ir::LocalId, over: &Over, body: &Block) {
+        match over {
+            Over::Range { from, to, max } => self.range_loop(stmt, var, (from, to), *max, body),
+            Over::EachOf(list) => self.each_loop(stmt, var, list, body),
         }
+    }
+
+    fn each_loop(&mut self, stmt: &Stmt, var: ir::LocalId, list: &Place, body: &Block) {
+        let (name, CPlace { text: place, guard, .. }) = (self.c_name(var), self.place(list));
+        let len = match (&list.ty, guard) {
+            (Ty::Array(_, n), None) => format!("{n}u"),
+            (Ty::Array(_, n), Some(guard)) => format!("({guard} ? {n}u : 0u)"),
+            _ => self.list_len(list).beside(Binds::Order, false),
+        };
+        let at = format!("{name}__at");
+        let room = match &list.ty {
+            Ty::List(_, n, _) => self.dialect.within(&at, *n),
+            _ => String::new(),
+        };
+        let goes_on = self.dialect.goes_on(turns(stmt).unwrap_or(1));
+        self.open_at(stmt, format!("for (uint32_t {at} = 0; {room}{at} < {len}{goes_on}; {at}++) {{"));
+        self.dialect.turn_begins(self, stmt, body, &[("uint32_t", &at)]);
+        self.each_element(stmt, var, &place, list);
+        self.stmts(body);
+        self.w.close("}");
     }
 
     /// In a loop over elements: that of this turn.

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use carrick_ir::{ExprKind, Place, StmtKind, Ty, walk};
+use carrick_ir::methods::Gives;
+use carrick_ir::{Change, Expr, ExprKind, LocalId, Place, Query, Stmt, StmtKind, Ty, walk};
 
 use crate::Emitter;
+use crate::expr::Operands;
 use crate::names::window_words;
 
 impl Emitter<'_> {
@@ -21,6 +23,39 @@ impl Emitter<'_> {
         }
         let at = self.place(wnd).text;
         format!("{}_{name}(&{at}{sized}{args})", self.names.window(*size, *runs))
+    }
+
+    pub(crate) fn window(
+        &mut self,
+        stmt: &Stmt,
+        (what, dest): (Change, Option<LocalId>),
+        wnd: &Place,
+        args: &[Expr],
+    ) {
+        if matches!(what, Change::WndSet | Change::WndUnset) {
+            self.take_beside(stmt, wnd);
+        }
+        let mut given: Vec<String> = args.iter().map(|e| self.value(e)).collect();
+        if what == Change::WndSlide && given.is_empty() {
+            given.push(self.window_call(wnd, Query::WndFirstUnset.name(), &[]));
+        }
+        let call = self.window_call(wnd, what.name(), &given);
+        let text = match dest {
+            Some(dest) => format!("{} = {call};", self.declared_local(dest)),
+            None if what.declaration().gives == Gives::Nothing => format!("{call};"),
+            None => format!("(void){call};"),
+        };
+        self.line(stmt, text);
+    }
+
+    /// What a window is asked.
+    pub(crate) fn window_query(&self, query: Query, wnd: &Place, args: &[Expr], of: Operands<'_>) -> String {
+        if query == Query::WndHead {
+            let runs = matches!(wnd.ty, Ty::Wnd { runs: Some(_), .. });
+            return format!("{}.{}", self.place(wnd).text, if runs { "wnd.head" } else { "head" });
+        }
+        let args: Vec<String> = args.iter().map(|e| self.value_of(e, of)).collect();
+        self.window_call(wnd, query.name(), &args)
     }
 
     /// The functions of the windows that are this struct.
@@ -70,27 +105,21 @@ impl Emitter<'_> {
         let is_it = |wnd: &Place| matches!(&wnd.ty, Ty::Wnd { size, runs } if self.names.window(*size, *runs) == window);
         for function in &self.p.functions {
             walk::statements(&function.body, &mut |stmt| {
-                match &stmt.kind {
-                    StmtKind::WndReset { wnd, .. } if is_it(wnd) => found.insert("reset"),
-                    StmtKind::WndSet { wnd, value, .. } if is_it(wnd) => {
-                        found.insert(if *value { "set" } else { "unset" })
+                let StmtKind::Change { what, on, args, .. } = &stmt.kind else { return };
+                if is_it(on) {
+                    found.insert(what.name());
+                    if *what == Change::WndSlide && args.is_empty() {
+                        found.insert(Query::WndFirstUnset.name());
                     }
-                    StmtKind::WndSlide { wnd, to } if is_it(wnd) => {
-                        if to.is_none() {
-                            found.insert("first_unset");
-                        }
-                        found.insert("slide")
-                    }
-                    _ => false,
-                };
+                }
             });
             walk::all(&function.body, &mut |e| {
-                match &e.kind {
-                    ExprKind::WndTest(wnd, _) if is_it(wnd) => found.insert("test"),
-                    ExprKind::WndFirstSet(wnd) if is_it(wnd) => found.insert("first_set"),
-                    ExprKind::WndFirstUnset(wnd) if is_it(wnd) => found.insert("first_unset"),
-                    _ => false,
-                };
+                if let ExprKind::Query(query, on, _) = &e.kind
+                    && is_it(on)
+                    && *query != Query::WndHead
+                {
+                    found.insert(query.name());
+                }
             });
         }
         found

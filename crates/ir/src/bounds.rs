@@ -3,7 +3,7 @@
 //!
 //! Targets allocate by these numbers, and refuse an input while they have less room; so there are limits.
 
-use crate::{Block, EventId, FuncId, Function, Instr, Loc, Program, Stmt, StmtKind, Ty, walk};
+use crate::{Block, EventId, FuncId, Function, Instr, Loc, Over, Program, Stmt, StmtKind, Ty, walk};
 
 /// How many blueprints can wait for their packets: no event may issue more.
 pub const BLUEPRINTS_MAX: u32 = 1024;
@@ -213,9 +213,7 @@ impl<'p> Costs<'p> {
             StmtKind::Assert { .. } => return Paths::on(Cost::default()),
             StmtKind::Block(body) => return self.block(def, body),
             StmtKind::If { then, otherwise, .. } => self.block(def, then).or(self.block(def, otherwise)),
-            StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
-                self.block(def, body).turns(turns(stmt).unwrap_or(1))
-            }
+            StmtKind::For { body, .. } => self.block(def, body).turns(turns(stmt).unwrap_or(1)),
             StmtKind::Break | StmtKind::Continue => {
                 Paths { round: Some(Cost::default()), ..Paths::default() }
             }
@@ -238,8 +236,8 @@ impl<'p> Costs<'p> {
 /// How often a loop goes round at most; `None`: it is no loop.
 pub fn turns(stmt: &Stmt) -> Option<u32> {
     match &stmt.kind {
-        StmtKind::ForRange { max, .. } => Some(u32::try_from(*max).unwrap_or(u32::MAX)),
-        StmtKind::ForEach { list, .. } => {
+        StmtKind::For { over: Over::Range { max, .. }, .. } => Some(u32::try_from(*max).unwrap_or(u32::MAX)),
+        StmtKind::For { over: Over::EachOf(list), .. } => {
             Some(if let Ty::List(_, n, _) | Ty::Array(_, n) = list.ty { n } else { 1 })
         }
         _ => None,

@@ -7,15 +7,7 @@ use crate::{FuncId, Function, Place, Stmt, StmtKind};
 pub fn is_pure(stmt: &Stmt, function: &Function, callee: &mut dyn FnMut(FuncId) -> bool) -> bool {
     let own = |place: &Place| !function.locals[place.root.index()].ty.is_by_ref();
     match &stmt.kind {
-        StmtKind::Assign { place, .. } => own(place),
-        StmtKind::ListAdd { list, .. }
-        | StmtKind::ListInsert { list, .. }
-        | StmtKind::ListRemove { list, .. }
-        | StmtKind::ListPop { list, .. }
-        | StmtKind::ListClear { list } => own(list),
-        StmtKind::WndReset { wnd, .. } | StmtKind::WndSet { wnd, .. } | StmtKind::WndSlide { wnd, .. } => {
-            own(wnd)
-        }
+        StmtKind::Assign { place, .. } | StmtKind::Change { on: place, .. } => own(place),
         StmtKind::Call { func, .. } => callee(*func),
         StmtKind::Random { .. }
         | StmtKind::Instr(_)

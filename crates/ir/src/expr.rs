@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::builtins::Builtin;
+use crate::methods::Query;
 use crate::ty::*;
 
 /// Something that can be read, and mostly written.
@@ -71,15 +72,8 @@ pub enum ExprKind {
     MakeId(IdId, Vec<Expr>),
     /// not of an elaborated function, nor of one that takes a name
     Builtin(Builtin, Vec<Expr>),
-    ListLen(Place),
-    ListFull(Place),
-    /// of a sorted list: how many elements have a lesser key
-    ListFind(Place, Box<Expr>),
-    WndHead(Place),
-    WndTest(Place, Box<Expr>),
-    /// the end of the window if none is
-    WndFirstSet(Place),
-    WndFirstUnset(Place),
+    /// a method that only reads a list or a window, with its operands
+    Query(Query, Place, Vec<Expr>),
     /// of several timers under one name the first, and which of them
     TimerArmed(LocalId, TimerId, Option<Box<Expr>>),
     /// of a context: how many bytes `add_tx_data` would take now; type `Bytes`
@@ -101,6 +95,16 @@ pub enum ExprKind {
     PrevPayloadLen,
     /// in interface calls only: field of the event
     CallArg(u32),
+}
+
+impl Expr {
+    /// The place that it reads itself.
+    pub fn reads(&self) -> Option<&Place> {
+        match &self.kind {
+            ExprKind::Load(place) | ExprKind::Query(_, place, _) => Some(place),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ty::*;
-use crate::{Expr, Instr, Place};
+use crate::{Change, Expr, Instr, Place};
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -26,6 +26,17 @@ pub struct Stmt {
 pub enum Arg {
     Value(Expr),
     Ref(LocalId),
+}
+
+/// The values that the variable of a loop takes.
+#[expect(clippy::large_enum_variant, reason = "a program has few loops")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Over {
+    /// `from` and `to` are of the variable's type, evaluated once; at most `max` turns
+    Range { from: Expr, to: Expr, max: u64 },
+    /// of a list or an array
+    EachOf(Place),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,44 +60,12 @@ pub enum StmtKind {
     Random {
         dest: LocalId,
     },
-    /// at the end; to a sorted list: behind those that are not greater. Nothing if the list is full
-    ListAdd {
-        list: Place,
-        value: Expr,
-    },
-    /// before the element with this index, or at the end
-    ListInsert {
-        list: Place,
-        index: Expr,
-        value: Expr,
-    },
-    ListRemove {
-        list: Place,
-        index: Expr,
-    },
-    ListPop {
+    /// a method that changes a list or a window, with its operands and the local that begins to live with its result
+    Change {
+        what: Change,
         dest: Option<LocalId>,
-        list: Place,
-    },
-    ListClear {
-        list: Place,
-    },
-    WndReset {
-        wnd: Place,
-        at: Expr,
-    },
-    /// makes the flags of `from` up to `to` this value; false, and nothing done, if the runs do not suffice
-    WndSet {
-        dest: Option<LocalId>,
-        wnd: Place,
-        value: bool,
-        from: Expr,
-        to: Expr,
-    },
-    /// to the first unset number, or forward to `to`
-    WndSlide {
-        wnd: Place,
-        to: Option<Expr>,
+        on: Place,
+        args: Vec<Expr>,
     },
     If {
         cond: Expr,
@@ -95,17 +74,9 @@ pub enum StmtKind {
     },
     /// a plain nested block
     Block(Block),
-    /// `from` and `to` are of the variable's type, evaluated once; at most `max` turns
-    ForRange {
+    For {
         var: LocalId,
-        from: Expr,
-        to: Expr,
-        max: u64,
-        body: Block,
-    },
-    ForEach {
-        var: LocalId,
-        list: Place,
+        over: Over,
         body: Block,
     },
     Break,
@@ -162,4 +133,48 @@ pub enum StmtKind {
         args: Vec<Expr>,
     },
     Instr(Instr),
+}
+
+impl Stmt {
+    /// The local that begins to live with it: a variable, or what a call gives.
+    pub fn begins(&self) -> Option<LocalId> {
+        match &self.kind {
+            StmtKind::Let { local, .. } | StmtKind::Random { dest: local } => Some(*local),
+            StmtKind::Call { dest, .. } | StmtKind::Change { dest, .. } => *dest,
+            _ => None,
+        }
+    }
+
+    /// The place that it changes, or goes through.
+    pub fn works_on(&self) -> Option<&Place> {
+        match &self.kind {
+            StmtKind::For { over: Over::EachOf(list), .. } => Some(list),
+            _ => self.changes(),
+        }
+    }
+
+    /// The place that it changes.
+    pub fn changes(&self) -> Option<&Place> {
+        match &self.kind {
+            StmtKind::Assign { place, .. } | StmtKind::Change { on: place, .. } => Some(place),
+            _ => None,
+        }
+    }
+}
+
+impl Block {
+    /// Calls `visit` for every statement of the block, each after those in it.
+    pub fn statements_mut(&mut self, visit: &mut dyn FnMut(&mut Stmt)) {
+        for stmt in &mut self.stmts {
+            match &mut stmt.kind {
+                StmtKind::If { then, otherwise, .. } => {
+                    then.statements_mut(visit);
+                    otherwise.statements_mut(visit);
+                }
+                StmtKind::Block(body) | StmtKind::For { body, .. } => body.statements_mut(visit),
+                _ => {}
+            }
+            visit(stmt);
+        }
+    }
 }

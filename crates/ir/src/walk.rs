@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Walking over statements and expressions.
 
-use crate::{Arg, Block, Expr, ExprKind, Place, Proj, Stmt, StmtKind};
+use crate::{Arg, Block, Expr, ExprKind, Over, Place, Proj, Stmt, StmtKind};
 
 /// The blocks that a statement holds.
 pub fn children(stmt: &Stmt) -> impl Iterator<Item = &Block> {
     let (first, second) = match &stmt.kind {
         StmtKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
-        StmtKind::Block(body) | StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
-            (Some(body), None)
-        }
+        StmtKind::Block(body) | StmtKind::For { body, .. } => (Some(body), None),
         _ => (None, None),
     };
     first.into_iter().chain(second)
@@ -33,7 +31,7 @@ pub fn of_statement<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
         StmtKind::If { cond, .. } | StmtKind::Assert { cond, .. } => all.push(cond),
         StmtKind::SetFlowId { id, .. } => all.push(id),
         StmtKind::OptAdd { args, .. } => all.extend(args),
-        StmtKind::ForRange { from, to, .. } => all.extend([from, to]),
+        StmtKind::For { over: Over::Range { from, to, .. }, .. } => all.extend([from, to]),
         StmtKind::SetPayloadAt { addr, len, mss, .. } => all.extend([addr, len].into_iter().chain(mss)),
         StmtKind::SetPayload { offset, len, mss, .. } => all.extend([offset, len].into_iter().chain(mss)),
         StmtKind::SetPayloadOf { id, offset, len, mss, .. } => {
@@ -47,24 +45,11 @@ pub fn of_statement<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
             in_place(place, visit);
             all.push(value);
         }
-        StmtKind::ListAdd { list: place, value: e }
-        | StmtKind::ListRemove { list: place, index: e }
-        | StmtKind::WndReset { wnd: place, at: e } => {
+        StmtKind::Change { on: place, args, .. } => {
             in_place(place, visit);
-            all.push(e);
+            all.extend(args);
         }
-        StmtKind::ListInsert { list: place, index: a, value: b }
-        | StmtKind::WndSet { wnd: place, from: a, to: b, .. } => {
-            in_place(place, visit);
-            all.extend([a, b]);
-        }
-        StmtKind::WndSlide { wnd: place, to } => {
-            in_place(place, visit);
-            all.extend(to);
-        }
-        StmtKind::ListPop { list: place, .. }
-        | StmtKind::ListClear { list: place }
-        | StmtKind::ForEach { list: place, .. } => in_place(place, visit),
+        StmtKind::For { over: Over::EachOf(place), .. } => in_place(place, visit),
         _ => {}
     }
     all.into_iter().for_each(|e| expressions(e, visit));
@@ -93,16 +78,11 @@ pub fn expressions<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         ExprKind::MakeId(_, args) | ExprKind::Builtin(_, args) => {
             args.iter().for_each(|e| expressions(e, visit));
         }
-        ExprKind::WndTest(place, at) | ExprKind::ListFind(place, at) => {
+        ExprKind::Query(_, place, args) => {
             in_place(place, visit);
-            expressions(at, visit);
+            args.iter().for_each(|e| expressions(e, visit));
         }
-        ExprKind::Load(place)
-        | ExprKind::ListLen(place)
-        | ExprKind::ListFull(place)
-        | ExprKind::WndHead(place)
-        | ExprKind::WndFirstSet(place)
-        | ExprKind::WndFirstUnset(place) => in_place(place, visit),
+        ExprKind::Load(place) => in_place(place, visit),
         ExprKind::TimerArmed(.., Some(which)) => expressions(which, visit),
         _ => {}
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Renumbers functions so that callees come before callers.
 
-use carrick_ir::{Block, FuncId, Program, StmtKind, graph, walk};
+use carrick_ir::{FuncId, Program, StmtKind, graph, walk};
 
 /// Orders `functions` and rewrites every reference to one.
 pub fn callees_first(program: &mut Program) {
@@ -26,7 +26,11 @@ pub fn callees_first(program: &mut Program) {
     let mut old: Vec<_> = std::mem::take(&mut program.functions).into_iter().map(Some).collect();
     program.functions = order.iter().filter_map(|i| old[*i].take()).collect();
     for function in &mut program.functions {
-        renumber(&mut function.body, &new_number);
+        function.body.statements_mut(&mut |stmt| {
+            if let StmtKind::Call { func, .. } = &mut stmt.kind {
+                *func = new_number[func.index()];
+            }
+        });
     }
     program.parser = new_number[program.parser.index()];
     program.report_parser.iter_mut().for_each(|f| *f = new_number[f.index()]);
@@ -34,21 +38,5 @@ pub fn callees_first(program: &mut Program) {
     for chain in program.chains.iter_mut().flatten() {
         let all = chain.present.iter_mut().chain(chain.absent.iter_mut().flatten());
         all.for_each(|f| *f = new_number[f.index()]);
-    }
-}
-
-fn renumber(block: &mut Block, new_number: &[FuncId]) {
-    for stmt in &mut block.stmts {
-        match &mut stmt.kind {
-            StmtKind::Call { func, .. } => *func = new_number[func.index()],
-            StmtKind::If { then, otherwise, .. } => {
-                renumber(then, new_number);
-                renumber(otherwise, new_number);
-            }
-            StmtKind::Block(body) | StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
-                renumber(body, new_number);
-            }
-            _ => {}
-        }
     }
 }

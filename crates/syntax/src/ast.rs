@@ -337,6 +337,35 @@ pub struct Stmt {
     pub span: Span,
 }
 
+/// The values that the variable of a loop takes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Turns {
+    /// `a..b max N`
+    Range { from: Expr, to: Expr, max: Option<Expr> },
+    /// of a list or an array
+    EachOf(Expr),
+}
+
+impl Turns {
+    /// The expressions, in the order of the text.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let (first, to, max) = match self {
+            Turns::Range { from, to, max } => (from, Some(to), max.as_ref()),
+            Turns::EachOf(list) => (list, None, None),
+        };
+        std::iter::once(first).chain(to).chain(max)
+    }
+
+    /// The expressions, in the order of the text, to change them.
+    pub fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let (first, to, max) = match self {
+            Turns::Range { from, to, max } => (from, Some(to), max.as_mut()),
+            Turns::EachOf(list) => (list, None, None),
+        };
+        std::iter::once(first).chain(to).chain(max)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum StmtKind {
     /// `T x;`, `T x = e;`, `T x(args);`, `T x[N];`
@@ -361,20 +390,11 @@ pub enum StmtKind {
         otherwise: Option<Box<Stmt>>,
     },
     Block(Block),
-    /// `for (T i in a..b max N) { }`
-    ForRange {
+    /// `for (T x in over) { }`
+    For {
         ty: Type,
         var: Ident,
-        from: Expr,
-        to: Expr,
-        max: Option<Expr>,
-        body: Block,
-    },
-    /// `for (T x in list) { }`
-    ForEach {
-        ty: Type,
-        var: Ident,
-        list: Expr,
+        over: Turns,
         body: Block,
     },
     Break,

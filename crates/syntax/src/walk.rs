@@ -55,12 +55,8 @@ fn stmt<'a>(stmt_: &'a Stmt, visit: &mut dyn FnMut(Node<'a>)) {
             otherwise.iter().for_each(|s| stmt(s, visit));
         }
         StmtKind::Block(body) => block(body, visit),
-        StmtKind::ForRange { from, to, max, body, .. } => {
-            [from, to].into_iter().chain(max).for_each(|e| expr(e, visit));
-            block(body, visit);
-        }
-        StmtKind::ForEach { list, body, .. } => {
-            expr(list, visit);
+        StmtKind::For { over, body, .. } => {
+            over.exprs().for_each(|e| expr(e, visit));
             block(body, visit);
         }
         StmtKind::Goto(_)
@@ -113,8 +109,7 @@ pub fn exprs_mut(stmt: &mut Stmt) -> Vec<&mut Expr> {
         StmtKind::Assign { place, value, .. } => vec![place, value],
         StmtKind::Expr(e) | StmtKind::Return(Some(e)) | StmtKind::If { cond: e, .. } => vec![e],
         StmtKind::Raise { event, at, record } => [event].into_iter().chain(at).chain(record).collect(),
-        StmtKind::ForRange { from, to, max, .. } => [from, to].into_iter().chain(max).collect(),
-        StmtKind::ForEach { list, .. } => vec![list],
+        StmtKind::For { over, .. } => over.exprs_mut().collect(),
         _ => Vec::new(),
     }
 }

@@ -60,18 +60,9 @@ pub fn of_statements(effects: &[Effects], program: &Program, stmts: &[Stmt], out
     let mut own = BTreeSet::new();
     for stmt in stmts {
         of_statement(effects, program, stmt, &mut inside);
-        own.extend(begins(stmt).map(Var::Local));
+        own.extend(stmt.begins().map(Var::Local));
     }
     out.extend(inside.difference(&own));
-}
-
-/// The local that begins to live with a statement: also what calls, `random` and `pop` give.
-pub fn begins(stmt: &Stmt) -> Option<LocalId> {
-    match &stmt.kind {
-        StmtKind::Let { local, .. } | StmtKind::Random { dest: local } => Some(*local),
-        StmtKind::Call { dest, .. } | StmtKind::ListPop { dest, .. } => *dest,
-        _ => None,
-    }
 }
 
 /// What one statement changes.
@@ -86,13 +77,9 @@ pub fn of_statement(effects: &[Effects], program: &Program, stmt: &Stmt, out: &m
         | StmtKind::SetPayloadAt { bp: l, .. }
         | StmtKind::FrameAdd { bp: l, .. }
         | StmtKind::OptAdd { bp: l, .. } => root(*l),
-        StmtKind::Assign { place, .. }
-        | StmtKind::ListAdd { list: place, .. }
-        | StmtKind::ListInsert { list: place, .. }
-        | StmtKind::ListRemove { list: place, .. }
-        | StmtKind::ListClear { list: place } => root(place.root),
-        StmtKind::ListPop { dest, list } => {
-            root(list.root);
+        StmtKind::Assign { place, .. } => root(place.root),
+        StmtKind::Change { dest, on, .. } => {
+            root(on.root);
             dest.iter().for_each(|d| root(*d));
         }
         StmtKind::Random { dest } => {
@@ -125,7 +112,7 @@ fn of_control(effects: &[Effects], program: &Program, stmt: &Stmt, out: &mut BTr
             changed(effects, program, otherwise, out);
         }
         StmtKind::Block(body) => changed(effects, program, body, out),
-        StmtKind::ForRange { var, body, .. } | StmtKind::ForEach { var, body, .. } => {
+        StmtKind::For { var, body, .. } => {
             let mut inside = BTreeSet::new();
             changed(effects, program, body, &mut inside);
             let inner = [Var::Brk, Var::Cont, Var::Local(*var)];

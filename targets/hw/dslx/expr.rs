@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions and places.
 
-use carrick_ir::{ArrayId, BinOp, Builtin, Expr, ExprKind, Function, Loc, LocalId, Place, Proj, Ty, UnOp};
+use carrick_ir::{
+    ArrayId, BinOp, Builtin, Expr, ExprKind, Function, Loc, LocalId, Place, Proj, Query, Ty, UnOp,
+};
 
 use super::emitter::{Emitted, Emitter, Input, unsupported};
 use super::names::variable;
@@ -77,6 +79,34 @@ impl Emitter<'_> {
         })
     }
 
+    fn list_query(
+        &mut self,
+        (query, e): (Query, &Expr),
+        list: &Place,
+        args: &[Expr],
+        scope: Scope<'_>,
+    ) -> Emitted<String> {
+        Ok(match (query, args) {
+            (Query::ListLen, _) => {
+                let list = self.load(list, scope)?;
+                let len = format!("{list}.len");
+                self.cast(&Ty::U32, &e.ty, len)
+            }
+            (Query::ListFull, _) => {
+                let Ty::List(_, most, _) = list.ty else {
+                    return unsupported("a list without a length", scope.at(e));
+                };
+                format!("({}.len == u32:{most})", self.load(list, scope)?)
+            }
+            (Query::ListFind, [key]) => {
+                let find = self.rank(&list.ty, false)?;
+                let (list, key) = (self.load(list, scope)?, self.expr(key, scope)?);
+                self.cast(&Ty::U32, &e.ty, format!("{find}({list}, {key})"))
+            }
+            _ => return unsupported("a sliding window", scope.at(e)),
+        })
+    }
+
     /// What is asked of lists, contexts and blueprints.
     fn query(&mut self, e: &Expr, scope: Scope<'_>) -> Emitted<String> {
         let space = |input: Input, name: &str, this: &mut Self| {
@@ -90,22 +120,7 @@ impl Emitter<'_> {
             Ok(format!("env.{name}"))
         };
         Ok(match &e.kind {
-            ExprKind::ListLen(list) => {
-                let list = self.load(list, scope)?;
-                let len = format!("{list}.len");
-                self.cast(&Ty::U32, &e.ty, len)
-            }
-            ExprKind::ListFull(list) => {
-                let Ty::List(_, most, _) = list.ty else {
-                    return unsupported("a list without a length", scope.at(e));
-                };
-                format!("({}.len == u32:{most})", self.load(list, scope)?)
-            }
-            ExprKind::ListFind(list, key) => {
-                let find = self.rank(&list.ty, false)?;
-                let (list, key) = (self.load(list, scope)?, self.expr(key, scope)?);
-                self.cast(&Ty::U32, &e.ty, format!("{find}({list}, {key})"))
-            }
+            ExprKind::Query(query, list, args) => self.list_query((*query, e), list, args, scope)?,
             ExprKind::Handle(_) => {
                 self.inputs.insert(Input::Handle);
                 "env.handle".into()
@@ -115,10 +130,6 @@ impl Emitter<'_> {
             ExprKind::OptPresent(bp, opt) => {
                 format!("{}.{}", scope.name(*bp), variable(&self.program.opts[opt.index()].name))
             }
-            ExprKind::WndHead(_)
-            | ExprKind::WndTest(..)
-            | ExprKind::WndFirstSet(_)
-            | ExprKind::WndFirstUnset(_) => return unsupported("a sliding window", scope.at(e)),
             ExprKind::TimerArmed(..) => return unsupported("whether a timer runs", scope.at(e)),
             ExprKind::BpField(n) if self.reading.is_some() => {
                 let fields = self.reading.map(|bp| &self.program.blueprints[bp.index()].fields);

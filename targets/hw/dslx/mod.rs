@@ -270,9 +270,7 @@ fn in_block(block: &Block, is: &dyn Fn(&Stmt) -> bool, of: &[u32]) -> u32 {
     let counts = block.stmts.iter().map(|stmt| match &stmt.kind {
         StmtKind::If { then, otherwise, .. } => in_block(then, is, of).max(in_block(otherwise, is, of)),
         StmtKind::Block(inner) => in_block(inner, is, of),
-        StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
-            in_block(body, is, of).saturating_mul(bounds::turns(stmt).unwrap_or(1))
-        }
+        StmtKind::For { body, .. } => in_block(body, is, of).saturating_mul(bounds::turns(stmt).unwrap_or(1)),
         StmtKind::Call { func, .. } => of.get(func.index()).copied().unwrap_or(0),
         _ => u32::from(is(stmt)),
     });

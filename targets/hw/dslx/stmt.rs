@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use carrick_ir::{Arg, Block, Expr, FuncId, Loc, LocalId, Place, Stmt, StmtKind, Ty, walk};
+use carrick_ir::{Arg, Block, Change, Expr, FuncId, Loc, LocalId, Over, Place, Stmt, StmtKind, Ty, walk};
 
 use super::body::{Body, Places, either, tuple, tuple as tuple_of};
-use super::effects::{Var, begins, changed, does_something, of_statement, of_statements};
+use super::effects::{Var, changed, does_something, of_statement, of_statements};
 use super::emitter::{Emitted, Emitter, Input, unsupported};
 use super::names::variable;
 
@@ -157,7 +157,7 @@ impl Emitter<'_> {
         let mut vars = Vars::new();
         of_statements(&self.effects, self.program, part, &mut vars);
         vars.retain(|v| !FLAGS.contains(v) || needed.contains(v));
-        let begun: Vars = part.iter().filter_map(begins).map(Var::Local).filter(|_| followed).collect();
+        let begun: Vars = part.iter().filter_map(Stmt::begins).map(Var::Local).filter(|_| followed).collect();
         vars.extend(&begun);
         if vars.is_empty() {
             return Ok(());
@@ -184,7 +184,7 @@ impl Emitter<'_> {
             StmtKind::If { cond, then, otherwise } => {
                 self.branch("", cond, [then, otherwise], needed, loc, body)
             }
-            StmtKind::ForRange { var, from, to, max, body: inner } => {
+            StmtKind::For { var, over: Over::Range { from, to, max }, body: inner } => {
                 let ty = body.function.locals[var.index()].ty.clone();
                 let (from, to) = (self.expr(from, body.scope(loc))?, self.expr(to, body.scope(loc))?);
                 let name = body.name(*var).to_owned();
@@ -195,7 +195,7 @@ impl Emitter<'_> {
                 let goes_on = self.less(&ty, &name, &format!("{name}_to"));
                 self.repeat(*max, *var, &item, &goes_on, inner, needed, loc, body)
             }
-            StmtKind::ForEach { var, list, body: inner } => {
+            StmtKind::For { var, over: Over::EachOf(list), body: inner } => {
                 let text = self.load(list, body.scope(loc))?;
                 let (max, item, goes_on) = match &list.ty {
                     Ty::List(_, n, _) => {
@@ -235,6 +235,50 @@ impl Emitter<'_> {
         }
     }
 
+    /// A list that a method changed: the variable that holds it, and its new value.
+    fn changed(
+        &mut self,
+        (what, dest): (Change, Option<LocalId>),
+        list: &Place,
+        args: &[Expr],
+        body: &mut Body<'_>,
+        loc: Loc,
+    ) -> Emitted<(LocalId, String)> {
+        let scope = body.scope(loc);
+        match (what, args) {
+            (Change::ListAdd, [value]) => {
+                let (add, value) = (self.push(&list.ty)?, self.expr(value, scope)?);
+                self.changed_list(list, &add, &[value], body, loc)
+            }
+            (Change::ListInsert, [index, value]) => {
+                let insert = self.insert(&list.ty)?;
+                let (at, value) = (self.index32(index, body, loc)?, self.expr(value, scope)?);
+                self.changed_list(list, &insert, &[at, value], body, loc)
+            }
+            (Change::ListRemove, [index]) => {
+                let remove = self.remove(&list.ty)?;
+                let at = self.index32(index, body, loc)?;
+                self.changed_list(list, &remove, &[at], body, loc)
+            }
+            (Change::ListPop, _) => {
+                if let Some(dest) = dest {
+                    let element = self.element(&list.ty)?;
+                    let (name, list) = (body.name(dest).to_owned(), self.load(list, scope)?);
+                    body.live.insert(dest);
+                    body.line_of(loc, &format!("let {name} = {element}({list}, u64:0);"));
+                }
+                let remove = self.remove(&list.ty)?;
+                self.changed_list(list, &remove, &["u32:0".into()], body, loc)
+            }
+            (Change::ListClear, _) => {
+                let (ty, text) = (self.ty(&list.ty), self.load(list, scope)?);
+                let value = format!("{ty} {{ len: u32:0, ..{text} }}");
+                Ok((list.root, self.stored(list, value, scope)?))
+            }
+            _ => unsupported("a sliding window", loc),
+        }
+    }
+
     /// Statements that give one variable another value.
     fn value(&mut self, stmt: &Stmt, body: &mut Body<'_>) -> Emitted<()> {
         let loc = stmt.loc;
@@ -254,35 +298,7 @@ impl Emitter<'_> {
                 let ty = self.ty(&body.function.locals[event.index()].ty);
                 (*event, format!("{ty} {{ flow_id: {id}, ..{name} }}"))
             }
-            StmtKind::ListAdd { list, value } => {
-                let (add, value) = (self.push(&list.ty)?, self.expr(value, scope)?);
-                self.changed_list(list, &add, &[value], body, loc)?
-            }
-            StmtKind::ListInsert { list, index, value } => {
-                let insert = self.insert(&list.ty)?;
-                let (at, value) = (self.index32(index, body, loc)?, self.expr(value, scope)?);
-                self.changed_list(list, &insert, &[at, value], body, loc)?
-            }
-            StmtKind::ListRemove { list, index } => {
-                let remove = self.remove(&list.ty)?;
-                let at = self.index32(index, body, loc)?;
-                self.changed_list(list, &remove, &[at], body, loc)?
-            }
-            StmtKind::ListPop { dest, list } => {
-                if let Some(dest) = dest {
-                    let element = self.element(&list.ty)?;
-                    let (name, list) = (body.name(*dest).to_owned(), self.load(list, scope)?);
-                    body.live.insert(*dest);
-                    body.line_of(loc, &format!("let {name} = {element}({list}, u64:0);"));
-                }
-                let remove = self.remove(&list.ty)?;
-                self.changed_list(list, &remove, &["u32:0".into()], body, loc)?
-            }
-            StmtKind::ListClear { list } => {
-                let (ty, text) = (self.ty(&list.ty), self.load(list, scope)?);
-                let value = format!("{ty} {{ len: u32:0, ..{text} }}");
-                (list.root, self.stored(list, value, scope)?)
-            }
+            StmtKind::Change { what, dest, on, args } => self.changed((*what, *dest), on, args, body, loc)?,
             StmtKind::Random { dest } => {
                 let name = body.name(*dest).to_owned();
                 body.live.insert(*dest);

@@ -52,7 +52,7 @@ impl Walk<'_> {
             });
             last = stmt.loc;
             self.inner(stmt);
-            self.visible.extend(begins(stmt));
+            self.visible.extend(stmt.begins());
         }
         self.visible.truncate(outer);
         debug_assert!(self.visible.iter().all(|l| l.index() < self.def.locals.len()));
@@ -64,22 +64,12 @@ impl Walk<'_> {
                 self.block(then, stmt.loc);
                 self.block(otherwise, stmt.loc);
             }
-            StmtKind::ForRange { var, body, .. } | StmtKind::ForEach { var, body, .. } => {
+            StmtKind::For { var, body, .. } => {
                 self.visible.push(*var);
                 self.block(body, stmt.loc);
                 self.visible.pop();
             }
             _ => {}
         }
-    }
-}
-
-/// The local that is there after a statement.
-fn begins(stmt: &Stmt) -> Option<LocalId> {
-    match &stmt.kind {
-        StmtKind::Let { local, .. } => Some(*local),
-        StmtKind::Random { dest } => Some(*dest),
-        StmtKind::Call { dest, .. } | StmtKind::ListPop { dest, .. } | StmtKind::WndSet { dest, .. } => *dest,
-        _ => None,
     }
 }

@@ -2,7 +2,7 @@
 //! Expressions.
 
 use carrick_ir::builtins::Compute;
-use carrick_ir::{BinOp, Builtin, Expr, ExprKind, Place as IrPlace, Proj, Ty, UnOp, arith};
+use carrick_ir::{BinOp, Builtin, Expr, ExprKind, Place as IrPlace, Proj, Query, Ty, UnOp, arith};
 
 use super::func::Frame;
 use super::linker::{Linker, Outside};
@@ -166,26 +166,7 @@ impl Linker<'_> {
     fn query(&self, e: &Expr, scope: Scope) -> Result<Ex, String> {
         let local = |id: &carrick_ir::LocalId| self.local(*id, scope);
         Ok(match &e.kind {
-            ExprKind::ListLen(list) => load(self.place(list, scope)?, 0),
-            ExprKind::ListFull(list) => {
-                let room = match &list.ty {
-                    Ty::List(_, n, _) => u64::from(*n),
-                    _ => 0,
-                };
-                Ex::Is(room, Box::new(load(self.place(list, scope)?, 0)))
-            }
-            ExprKind::ListFind(list, key) => {
-                let sorted = self.sort_key(&list.ty)?.ok_or("found in a list that is not sorted")?;
-                Ex::ListFind(Box::new((self.place(list, scope)?, self.part(key, 0, scope)?, sorted)))
-            }
-            ExprKind::WndHead(wnd) => load(self.place(wnd, scope)?, 0),
-            ExprKind::WndTest(wnd, at) => {
-                Ex::WndTest(Box::new((self.place(wnd, scope)?, self.part(at, 0, scope)?)))
-            }
-            ExprKind::WndFirstSet(wnd) => {
-                Ex::WndFirstSet(Box::new((self.place(wnd, scope)?, wnd_shape(&wnd.ty).size)))
-            }
-            ExprKind::WndFirstUnset(wnd) => Ex::WndFirstUnset(Box::new(self.place(wnd, scope)?)),
+            ExprKind::Query(query, on, args) => self.method(*query, on, args, scope)?,
             ExprKind::TimerArmed(ctx, timer, which) => {
                 let (mut place, ty) = local(ctx)?;
                 let Ty::Context(c) = ty else { return Err("a timer of what is no context".to_owned()) };
@@ -208,6 +189,26 @@ impl Linker<'_> {
                 load(place, self.layout.blueprints[b.index()].option(*opt)?)
             }
             kind => self.surroundings(kind, scope)?,
+        })
+    }
+
+    /// A method that only reads a list or a window.
+    fn method(&self, query: Query, on: &IrPlace, args: &[Expr], scope: Scope) -> Result<Ex, String> {
+        let place = self.place(on, scope)?;
+        Ok(match query {
+            Query::ListLen => load(place, 0),
+            Query::ListFull => {
+                let room = if let Ty::List(_, n, _) = &on.ty { u64::from(*n) } else { 0 };
+                Ex::Is(room, Box::new(load(place, 0)))
+            }
+            Query::ListFind => {
+                let sorted = self.sort_key(&on.ty)?.ok_or("found in a list that is not sorted")?;
+                Ex::ListFind(Box::new((place, self.part(&args[0], 0, scope)?, sorted)))
+            }
+            Query::WndHead => load(place, 0),
+            Query::WndTest => Ex::WndTest(Box::new((place, self.part(&args[0], 0, scope)?))),
+            Query::WndFirstSet => Ex::WndFirstSet(Box::new((place, wnd_shape(&on.ty).size))),
+            Query::WndFirstUnset => Ex::WndFirstUnset(Box::new(place)),
         })
     }
 

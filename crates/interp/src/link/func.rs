@@ -2,8 +2,8 @@
 //! Functions and their statements.
 
 use carrick_ir::{
-    Arg as IrArg, Block, CtxId, Expr, FuncId, Function, Instr, LocalId, OptId, Order, Place as IrPlace,
-    RuleId, Stmt, StmtKind, TimerId, Ty,
+    Arg as IrArg, Block, Change, CtxId, Expr, FuncId, Function, Instr, LocalId, OptId, Order, Over,
+    Place as IrPlace, RuleId, Stmt, StmtKind, TimerId, Ty,
 };
 
 use super::linker::Linker;
@@ -19,23 +19,6 @@ pub(crate) struct LocalCell {
     pub cell: u32,
     pub by_ref: bool,
     pub ty: Ty,
-}
-
-/// Calls `found` with each function that is called in a block.
-pub(crate) fn callees(block: &Block, found: &mut dyn FnMut(FuncId)) {
-    for stmt in &block.stmts {
-        match &stmt.kind {
-            StmtKind::Call { func, .. } => found(*func),
-            StmtKind::If { then, otherwise, .. } => {
-                callees(then, found);
-                callees(otherwise, found);
-            }
-            StmtKind::Block(body) | StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
-                callees(body, found);
-            }
-            _ => {}
-        }
-    }
 }
 
 impl Linker<'_> {
@@ -107,23 +90,9 @@ impl Linker<'_> {
                 St::If(Box::new((cond, self.code(then, frame)?, self.code(otherwise, frame)?)))
             }
             StmtKind::Block(_) => return Err("a block out of its place".to_owned()),
-            StmtKind::ForRange { var, from, to, max, body } => St::Range(Box::new(Range {
-                var: own(var),
-                ty: frame.locals[var.index()].ty.clone(),
-                from: self.expr(from, frame)?,
-                to: self.expr(to, frame)?,
-                max: *max,
-                body: self.code(body, frame)?,
-            })),
-            StmtKind::ForEach { var, list, body } => {
+            StmtKind::For { var, over, body } => {
                 let body = self.code(body, frame)?;
-                let (of, bound) = match &list.ty {
-                    Ty::List(of, _, _) => (of, Bound::Len),
-                    Ty::Array(of, n) => (of, Bound::Fixed(*n)),
-                    _ => return Err("a loop over what has no elements".to_owned()),
-                };
-                let (list, stride) = (self.place_of(list, frame)?, self.layout.size(of));
-                St::Each(Box::new(Each { var: own(var), list, bound, stride, body }))
+                self.for_loop(own(var), &frame.locals[var.index()].ty, over, body, frame)?
             }
             StmtKind::Break => St::Break,
             StmtKind::Continue => St::Continue,
@@ -137,37 +106,67 @@ impl Linker<'_> {
         })
     }
 
+    fn for_loop(&self, var: u32, ty: &Ty, over: &Over, body: Code, frame: &Frame) -> Result<St, String> {
+        let list = match over {
+            Over::Range { from, to, max } => {
+                let (from, to) = (self.expr(from, frame)?, self.expr(to, frame)?);
+                return Ok(St::Range(Box::new(Range { var, ty: ty.clone(), from, to, max: *max, body })));
+            }
+            Over::EachOf(list) => list,
+        };
+        let (of, bound) = match &list.ty {
+            Ty::List(of, _, _) => (of, Bound::Len),
+            Ty::Array(of, n) => (of, Bound::Fixed(*n)),
+            _ => return Err("a loop over what has no elements".to_owned()),
+        };
+        let (list, stride) = (self.place_of(list, frame)?, self.layout.size(of));
+        Ok(St::Each(Box::new(Each { var, list, bound, stride, body })))
+    }
+
+    /// A method that changes a list or a window.
+    fn change(
+        &self,
+        what: Change,
+        dest: Option<LocalId>,
+        on: &IrPlace,
+        args: &[Expr],
+        frame: &Frame,
+    ) -> Result<St, String> {
+        let dest = dest.map(|local| frame.locals[local.index()].cell);
+        let expr = |at: usize| self.expr(&args[at], frame);
+        Ok(match what {
+            Change::ListAdd => St::ListAdd(Box::new(self.list_add(on, &args[0], frame)?)),
+            Change::ListInsert => St::ListInsert(Box::new((self.list_add(on, &args[1], frame)?, expr(0)?))),
+            Change::ListRemove => {
+                let (list, _, stride) = self.list(on, frame)?;
+                St::ListRemove(Box::new((list, expr(0)?, stride)))
+            }
+            Change::ListPop => {
+                let (list, _, stride) = self.list(on, frame)?;
+                St::ListPop(Box::new(ListPop { dest, list, stride }))
+            }
+            Change::ListClear => St::ListClear(Box::new(self.place_of(on, frame)?)),
+            Change::WndReset => St::WndReset(Box::new((self.place_of(on, frame)?, expr(0)?))),
+            Change::WndSet | Change::WndUnset => St::WndSet(Box::new(WndSet {
+                dest,
+                wnd: self.place_of(on, frame)?,
+                shape: wnd_shape(&on.ty),
+                value: what == Change::WndSet,
+                from: expr(0)?,
+                to: expr(1)?,
+            })),
+            Change::WndSlide => {
+                let to = if args.is_empty() { None } else { Some(expr(0)?) };
+                St::WndSlide(Box::new((self.place_of(on, frame)?, to)))
+            }
+        })
+    }
+
     /// Statements on lists, windows, events and blueprints.
     fn data_stmt(&self, kind: &StmtKind, frame: &Frame) -> Result<St, String> {
         let own = |local: &LocalId| frame.locals[local.index()].cell;
-        let place = |p: &IrPlace| self.place_of(p, frame);
-        let expr = |e: &Expr| self.expr(e, frame);
         Ok(match kind {
-            StmtKind::ListAdd { list, value } => St::ListAdd(Box::new(self.list_add(list, value, frame)?)),
-            StmtKind::ListInsert { list, index, value } => {
-                St::ListInsert(Box::new((self.list_add(list, value, frame)?, expr(index)?)))
-            }
-            StmtKind::ListRemove { list, index } => {
-                let (list, _, stride) = self.list(list, frame)?;
-                St::ListRemove(Box::new((list, expr(index)?, stride)))
-            }
-            StmtKind::ListPop { dest, list } => {
-                let (list, _, stride) = self.list(list, frame)?;
-                St::ListPop(Box::new(ListPop { dest: dest.as_ref().map(own), list, stride }))
-            }
-            StmtKind::ListClear { list } => St::ListClear(Box::new(place(list)?)),
-            StmtKind::WndReset { wnd, at } => St::WndReset(Box::new((place(wnd)?, expr(at)?))),
-            StmtKind::WndSet { dest, wnd, value, from, to } => St::WndSet(Box::new(WndSet {
-                dest: dest.as_ref().map(own),
-                wnd: place(wnd)?,
-                shape: wnd_shape(&wnd.ty),
-                value: *value,
-                from: expr(from)?,
-                to: expr(to)?,
-            })),
-            StmtKind::WndSlide { wnd, to } => {
-                St::WndSlide(Box::new((place(wnd)?, to.as_ref().map(expr).transpose()?)))
-            }
+            StmtKind::Change { what, dest, on, args } => self.change(*what, *dest, on, args, frame)?,
             StmtKind::SetFlowId { event, id } => {
                 put(self.flow_id(*event, id.ty.clone(), frame)?, self.value(id, frame)?)
             }

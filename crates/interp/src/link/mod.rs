@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use carrick_ir::{
     CallTarget, CtxId, EVENT_QUANTUM, EventKind, FuncId, KeyPart, LocalId, Policy, Program, QUANTUM,
-    Schedule, ScratchId, TOP_RATE, Ty,
+    Schedule, ScratchId, StmtKind, TOP_RATE, Ty, walk,
 };
 
 use crate::api::Config;
@@ -155,8 +155,10 @@ fn deepest(program: &Program, funcs: &[Func]) -> u32 {
     let mut depth: Vec<u32> = Vec::with_capacity(funcs.len());
     for (func, def) in funcs.iter().zip(&program.functions) {
         let mut below = 0;
-        func::callees(&def.body, &mut |callee: FuncId| {
-            below = below.max(depth.get(callee.index()).copied().unwrap_or(0));
+        walk::statements(&def.body, &mut |stmt| {
+            if let StmtKind::Call { func, .. } = &stmt.kind {
+                below = below.max(depth.get(func.index()).copied().unwrap_or(0));
+            }
         });
         depth.push(func.frame + below);
     }

@@ -35,13 +35,7 @@ impl Printer<'_> {
                 format!("{}({})", name(&p.ids, id.index(), |d| &d.name), self.exprs(parts))
             }
             ExprKind::Builtin(builtin, args) => format!("{}({})", builtin.name(), self.exprs(args)),
-            ExprKind::ListLen(place) => format!("{}.len()", self.place(place)),
-            ExprKind::ListFind(place, key) => format!("{}.find({})", self.place(place), self.expr(key)),
-            ExprKind::ListFull(place) => format!("{}.full()", self.place(place)),
-            ExprKind::WndHead(place) => format!("{}.head()", self.place(place)),
-            ExprKind::WndTest(place, at) => format!("{}.test({})", self.place(place), self.expr(at)),
-            ExprKind::WndFirstSet(place) => format!("{}.first_set()", self.place(place)),
-            ExprKind::WndFirstUnset(place) => format!("{}.first_unset()", self.place(place)),
+            ExprKind::Query(query, place, args) => self.method(place, query.name(), args),
             ExprKind::TimerArmed(ctx, timer, which) => {
                 format!("{}.armed()", self.timer(*ctx, *timer, which.as_deref()))
             }

@@ -3,7 +3,7 @@
 
 use super::names::name;
 use super::printer::Printer;
-use crate::{Arg, Block, Expr, Instr, LocalId, Operand, Place, Stmt, StmtKind};
+use crate::{Arg, Block, Expr, Instr, LocalId, Operand, Over, Place, Stmt, StmtKind};
 
 impl Printer<'_> {
     pub(super) fn block(&mut self, block: &Block) {
@@ -21,12 +21,14 @@ impl Printer<'_> {
                 }
             }
             StmtKind::Block(body) => self.nested("block", body),
-            StmtKind::ForRange { var, from, to, max, body } => {
-                let (from, to) = (self.expr(from), self.expr(to));
-                self.nested(&format!("for {} in {from}..{to} max {max}", self.typed_local(*var)), body);
-            }
-            StmtKind::ForEach { var, list, body } => {
-                self.nested(&format!("for {} in {}", self.typed_local(*var), self.place(list)), body);
+            StmtKind::For { var, over, body } => {
+                let over = match over {
+                    Over::Range { from, to, max } => {
+                        format!("{}..{} max {max}", self.expr(from), self.expr(to))
+                    }
+                    Over::EachOf(list) => self.place(list),
+                };
+                self.nested(&format!("for {} in {over}", self.typed_local(*var)), body);
             }
             other => self.line(&self.simple(other)),
         }
@@ -57,19 +59,8 @@ impl Printer<'_> {
                 self.with_dest(*dest, &format!("{func}({})", args.join(", ")))
             }
             StmtKind::Random { dest } => self.with_dest(Some(*dest), "random()"),
-            StmtKind::ListAdd { list, value } => self.method(list, "add", &[value]),
-            StmtKind::ListInsert { list, index, value } => self.method(list, "insert", &[index, value]),
-            StmtKind::ListRemove { list, index } => self.method(list, "remove", &[index]),
-            StmtKind::ListPop { dest, list } => self.with_dest(*dest, &self.method(list, "pop", &[])),
-            StmtKind::ListClear { list } => self.method(list, "clear", &[]),
-            StmtKind::WndReset { wnd, at } => self.method(wnd, "reset", &[at]),
-            StmtKind::WndSet { dest, wnd, value, from, to } => {
-                let name = if *value { "set" } else { "unset" };
-                self.with_dest(*dest, &self.method(wnd, name, &[from, to]))
-            }
-            StmtKind::WndSlide { wnd, to } => {
-                let to: Vec<&Expr> = to.iter().collect();
-                self.method(wnd, "slide", &to)
+            StmtKind::Change { what, dest, on, args } => {
+                self.with_dest(*dest, &self.method(on, what.name(), args))
             }
             StmtKind::Return(Some(value)) => format!("return {}", self.expr(value)),
             StmtKind::Return(None) => "return".to_owned(),
@@ -104,10 +95,7 @@ impl Printer<'_> {
             }
             StmtKind::Instr(instr) => self.instr(instr),
             // Printed by `stmt`.
-            StmtKind::If { .. }
-            | StmtKind::Block(_)
-            | StmtKind::ForRange { .. }
-            | StmtKind::ForEach { .. } => String::new(),
+            StmtKind::If { .. } | StmtKind::Block(_) | StmtKind::For { .. } => String::new(),
         }
     }
 
@@ -122,9 +110,8 @@ impl Printer<'_> {
         }
     }
 
-    fn method(&self, place: &Place, method: &str, args: &[&Expr]) -> String {
-        let args: Vec<String> = args.iter().map(|e| self.expr(e)).collect();
-        format!("{}.{method}({})", self.place(place), args.join(", "))
+    pub(super) fn method(&self, place: &Place, method: &str, args: &[Expr]) -> String {
+        format!("{}.{method}({})", self.place(place), self.exprs(args))
     }
 
     fn instr(&self, instr: &Instr) -> String {

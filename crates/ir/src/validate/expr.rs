@@ -2,6 +2,7 @@
 //! Expressions.
 
 use super::check::{Check, Scope};
+use crate::methods::{Declaration, Gives, Operand};
 use crate::{BinOp, Builtin, Expr, ExprKind, IdId, LocalId, OptId, Place, Ty, UnOp, arith};
 
 /// Types whose values scale by integers.
@@ -96,13 +97,10 @@ impl Check<'_> {
             }
             ExprKind::MakeId(id, parts) => self.make_id(*id, parts, &e.ty),
             ExprKind::Builtin(builtin, args) => self.builtin(*builtin, args, &e.ty),
-            ExprKind::ListLen(_)
-            | ExprKind::ListFull(_)
-            | ExprKind::ListFind(..)
-            | ExprKind::WndHead(_)
-            | ExprKind::WndTest(..)
-            | ExprKind::WndFirstSet(_)
-            | ExprKind::WndFirstUnset(_) => self.collection(e),
+            ExprKind::Query(query, place, args) => {
+                self.method(query.declaration(), place, args);
+                self.same(&e.ty, &query.declaration().gives.ty(&place.ty), "the result of a method");
+            }
             ExprKind::TimerArmed(ctx, timer, which) => {
                 self.timer(*ctx, *timer, which.as_deref());
                 self.same(&e.ty, &Ty::Bool, "whether a timer runs");
@@ -168,47 +166,31 @@ impl Check<'_> {
         self.must(right, &format!("{builtin:?} of other arguments"));
     }
 
-    fn collection(&mut self, e: &Expr) {
-        match &e.kind {
-            ExprKind::ListLen(list) => {
-                self.list(list);
-                self.same(&e.ty, &Ty::U32, "a length");
-            }
-            ExprKind::ListFind(list, key) => {
-                self.list(list);
-                if let Ty::List(element, _, order) = &list.ty {
+    /// A method of a list or a window, and its operands.
+    pub(super) fn method(&mut self, method: &Declaration, on: &Place, args: &[Expr]) {
+        self.place(on);
+        self.must(method.on.has(&on.ty), "a method of what does not have it");
+        let (least, most) = method.operands();
+        self.must((least..=most).contains(&args.len()), "another number of operands");
+        for (operand, arg) in method.takes.iter().zip(args) {
+            match operand {
+                Operand::Index => {
+                    self.expr(arg);
+                    self.must(is_int(&arg.ty), "an index that is not an integer");
+                }
+                Operand::Element => self.expr_of(arg, &Gives::Element.ty(&on.ty), "an element"),
+                Operand::Number | Operand::MaybeNumber => {
+                    self.expr_of(arg, &Ty::Seq32, "a number of a window");
+                }
+                Operand::Key => {
+                    let Ty::List(element, _, order) = &on.ty else { continue };
                     match self.program.sort_key(element, *order) {
-                        Some(ty) => self.expr_of(key, &ty, "a key"),
+                        Some(ty) => self.expr_of(arg, &ty, "a key"),
                         None => self.fail("found in a list that is not sorted"),
                     }
                 }
-                self.same(&e.ty, &Ty::U32, "an index");
             }
-            ExprKind::ListFull(list) => {
-                self.list(list);
-                self.same(&e.ty, &Ty::Bool, "whether a list is full");
-            }
-            ExprKind::WndHead(wnd) | ExprKind::WndFirstSet(wnd) | ExprKind::WndFirstUnset(wnd) => {
-                self.window(wnd);
-                self.same(&e.ty, &Ty::Seq32, "a number of a window");
-            }
-            ExprKind::WndTest(wnd, at) => {
-                self.window(wnd);
-                self.expr_of(at, &Ty::Seq32, "a number of a window");
-                self.same(&e.ty, &Ty::Bool, "a flag");
-            }
-            _ => {}
         }
-    }
-
-    pub(super) fn list(&mut self, place: &Place) {
-        self.place(place);
-        self.must(matches!(place.ty, Ty::List(..)), "a list is wanted");
-    }
-
-    pub(super) fn window(&mut self, place: &Place) {
-        self.place(place);
-        self.must(matches!(place.ty, Ty::Wnd { .. }), "a window is wanted");
     }
 
     /// The blueprint can hold the option.

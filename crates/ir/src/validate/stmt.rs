@@ -2,7 +2,8 @@
 //! Functions and statements.
 
 use super::check::{Check, Scope};
-use crate::{Arg, Block, Expr, Function, LocalId, Order, Place, Stmt, StmtKind, Ty};
+use crate::methods::Gives;
+use crate::{Arg, Block, Function, LocalId, Over, Stmt, StmtKind, Ty};
 
 impl<'p> Check<'p> {
     pub(super) fn function(&mut self, index: usize, function: &'p Function) {
@@ -62,7 +63,7 @@ impl<'p> Check<'p> {
                 self.block(otherwise, in_loop);
             }
             StmtKind::Block(body) => self.block(body, in_loop),
-            StmtKind::ForRange { .. } | StmtKind::ForEach { .. } => self.for_loop(stmt),
+            StmtKind::For { var, over, body } => self.for_loop(*var, over, body),
             StmtKind::Break | StmtKind::Continue => self.must(in_loop, "no loop to leave"),
             StmtKind::Return(None) => self.must(function.ret == Ty::Void, "a value is to be returned"),
             StmtKind::Return(Some(value)) => self.expr_of(value, &function.ret, "what is returned"),
@@ -79,7 +80,17 @@ impl<'p> Check<'p> {
             | StmtKind::SetPayloadAt { .. }
             | StmtKind::FrameAdd { .. }
             | StmtKind::OptAdd { .. } => self.packet_stmt(&stmt.kind),
-            _ => self.collection_stmt(&stmt.kind),
+            StmtKind::Random { dest } => self.result(Some(*dest), &Ty::U32),
+            StmtKind::Change { what, dest, on, args } => {
+                let method = what.declaration();
+                self.method(method, on, args);
+                self.written(on);
+                self.must(
+                    dest.is_none() || method.gives != Gives::Nothing,
+                    "the result of a method without one",
+                );
+                self.result(*dest, &method.gives.ty(&on.ty));
+            }
         }
     }
 
@@ -120,83 +131,26 @@ impl<'p> Check<'p> {
         }
     }
 
-    fn for_loop(&mut self, stmt: &Stmt) {
+    fn for_loop(&mut self, var: LocalId, over: &Over, body: &Block) {
         let Scope::Function(function, _) = self.scope else { return };
         let outer = self.live.clone();
-        let var_ty = |var: &LocalId| function.locals.get(var.index()).map_or(Ty::Void, |l| l.ty.clone());
-        match &stmt.kind {
-            StmtKind::ForRange { var, from, to, body, .. } => {
-                let ty = var_ty(var);
+        let ty = function.locals.get(var.index()).map_or(Ty::Void, |l| l.ty.clone());
+        match over {
+            Over::Range { from, to, .. } => {
                 self.must(matches!(ty, Ty::Int { .. }), "a loop over something else than integers");
                 self.expr_of(from, &ty, "the first number");
                 self.expr_of(to, &ty, "the end");
-                self.begins(*var);
-                self.block(body, true);
             }
-            StmtKind::ForEach { var, list, body } => {
+            Over::EachOf(list) => {
                 self.place(list);
                 match &list.ty {
-                    Ty::List(element, _, _) | Ty::Array(element, _) => {
-                        self.same(&var_ty(var), element, "an element");
-                    }
+                    Ty::List(element, _, _) | Ty::Array(element, _) => self.same(&ty, element, "an element"),
                     _ => self.fail("a loop over something else than a list"),
                 }
-                self.begins(*var);
-                self.block(body, true);
             }
-            _ => {}
         }
+        self.begins(var);
+        self.block(body, true);
         self.live = outer;
-    }
-
-    fn collection_stmt(&mut self, kind: &StmtKind) {
-        match kind {
-            StmtKind::Random { dest } => self.result(Some(*dest), &Ty::U32),
-            StmtKind::ListAdd { list, value } => {
-                let element = self.changed_list(list);
-                self.expr_of(value, &element, "what is added");
-            }
-            StmtKind::ListInsert { list, index, value } => {
-                let element = self.changed_list(list);
-                self.must(matches!(list.ty, Ty::List(_, _, Order::Given)), "put into a sorted list");
-                self.expr(index);
-                self.must(matches!(index.ty, Ty::Int { .. }), "an index that is not an integer");
-                self.expr_of(value, &element, "what is put");
-            }
-            StmtKind::ListRemove { list, index } => {
-                self.changed_list(list);
-                self.expr(index);
-                self.must(matches!(index.ty, Ty::Int { .. }), "an index that is not an integer");
-            }
-            StmtKind::ListPop { dest, list } => {
-                let element = self.changed_list(list);
-                self.result(*dest, &element);
-            }
-            StmtKind::ListClear { list } => {
-                self.changed_list(list);
-            }
-            StmtKind::WndReset { wnd, at } => self.changed_window(wnd, [Some(at), None]),
-            StmtKind::WndSet { dest, wnd, from, to, .. } => {
-                self.changed_window(wnd, [Some(from), Some(to)]);
-                self.result(*dest, &Ty::Bool);
-            }
-            StmtKind::WndSlide { wnd, to } => self.changed_window(wnd, [to.as_ref(), None]),
-            _ => {}
-        }
-    }
-
-    /// The type of the elements.
-    fn changed_list(&mut self, list: &Place) -> Ty {
-        self.list(list);
-        self.written(list);
-        if let Ty::List(element, _, _) = &list.ty { (**element).clone() } else { Ty::Void }
-    }
-
-    fn changed_window(&mut self, wnd: &Place, numbers: [Option<&Expr>; 2]) {
-        self.window(wnd);
-        self.written(wnd);
-        for number in numbers.into_iter().flatten() {
-            self.expr_of(number, &Ty::Seq32, "a number of a window");
-        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use carrick_ir::{CtxId, Expr, ExprKind, FuncId, Place, Program, Proj, Stmt, StmtKind, Ty, walk};
+use carrick_ir::{CtxId, FuncId, Place, Program, Proj, StmtKind, Ty, walk};
 
 use super::placed::{Held, Placed};
 use super::reach::{contexts, reachable};
@@ -49,42 +49,10 @@ fn in_function(program: &Program, func: FuncId, context: CtxId, used: &mut BTree
             made |= matches!(instr, carrick_ir::Instr::NewCtx { ctx, .. } if *ctx == context);
             instr
                 .exprs()
-                .for_each(|e| walk::expressions(e, &mut |e| places(e).into_iter().for_each(&mut note)));
+                .for_each(|e| walk::expressions(e, &mut |e| e.reads().into_iter().for_each(&mut note)));
         }
-        walk::of_statement(stmt, &mut |e| places(e).into_iter().for_each(&mut note));
-        written(stmt).into_iter().for_each(&mut note);
+        walk::of_statement(stmt, &mut |e| e.reads().into_iter().for_each(&mut note));
+        stmt.works_on().into_iter().for_each(&mut note);
     });
     made
-}
-
-/// The place that an expression reads itself.
-fn places(e: &Expr) -> Option<&Place> {
-    match &e.kind {
-        ExprKind::Load(place)
-        | ExprKind::ListLen(place)
-        | ExprKind::ListFull(place)
-        | ExprKind::ListFind(place, _)
-        | ExprKind::WndHead(place)
-        | ExprKind::WndTest(place, _)
-        | ExprKind::WndFirstSet(place)
-        | ExprKind::WndFirstUnset(place) => Some(place),
-        _ => None,
-    }
-}
-
-/// The place that a statement changes, or goes through.
-fn written(stmt: &Stmt) -> Option<&Place> {
-    match &stmt.kind {
-        StmtKind::Assign { place, .. }
-        | StmtKind::ListAdd { list: place, .. }
-        | StmtKind::ListInsert { list: place, .. }
-        | StmtKind::ListRemove { list: place, .. }
-        | StmtKind::ListPop { list: place, .. }
-        | StmtKind::ListClear { list: place }
-        | StmtKind::WndReset { wnd: place, .. }
-        | StmtKind::WndSet { wnd: place, .. }
-        | StmtKind::WndSlide { wnd: place, .. }
-        | StmtKind::ForEach { list: place, .. } => Some(place),
-        _ => None,
-    }
 }

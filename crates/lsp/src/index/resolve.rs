@@ -388,14 +388,9 @@ impl Resolver<'_> {
                 otherwise.iter().for_each(|o| self.stmt(o, until));
             }
             StmtKind::Block(block) => self.block(block),
-            StmtKind::ForRange { ty, var, from, to, max, body } => {
+            StmtKind::For { ty, var, over, body } => {
                 self.ty(ty);
-                self.exprs([from, to].into_iter().chain(max));
-                self.turn(ty, var, body);
-            }
-            StmtKind::ForEach { ty, var, list, body } => {
-                self.ty(ty);
-                self.expr(list);
+                self.exprs(over.exprs());
                 self.turn(ty, var, body);
             }
             StmtKind::Return(value) => {

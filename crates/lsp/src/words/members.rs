@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What stands behind a `.` without having been declared.
 
+use carrick_ir::methods::On;
+use carrick_ir::{Change, Query};
+
 use super::word::{Word, word};
 
 pub const CONTEXT: &[Word] = &[word("id", "id", "The id of the instance; read only.")];
@@ -38,47 +41,32 @@ pub const PACKET: &[Word] = &[
     word("peek", "peek() -> uint8", "The next byte that is not extracted yet; 0 if there is none."),
 ];
 
-pub const ANY_LIST: &[Word] = &[
-    word("len", "len() -> uint32", "The number of elements."),
-    word("full", "full() -> bool", "True if the list has no free slot."),
-    word("add", "add(x)", "Adds an element; nothing if the list is full."),
-    word("get", "get(uint32 i)", "The element i; zero if there is none."),
-    word("remove", "remove(uint32 i)", "Removes the element i."),
-    word("pop", "pop()", "Removes and returns the first element; zero if there is none."),
-    word("clear", "clear()", "Removes all elements."),
-];
-pub const LIST: &[Word] = &[
-    word("set", "set(uint32 i, x)", "Replaces the element i."),
-    word(
-        "insert",
-        "insert(uint32 i, x)",
-        "Puts x before the element i, or at the end; nothing if the list is full.",
-    ),
-];
-pub const SORTED_LIST: &[Word] = &[word(
-    "find",
-    "find(key) -> uint32",
-    "The number of elements with a lesser key: the index of the first element with this key.",
-)];
-pub const WINDOW: &[Word] = &[
-    word("reset", "reset(seq32 s)", "Empties the window and puts its head at s."),
-    word("head", "head() -> seq32", "The first number of the window."),
-    word(
-        "set",
-        "set(seq32 a, seq32 b) -> bool",
-        "Sets the flags of [a, b). False, and nothing set, if that needs too many ranges.",
-    ),
-    word(
-        "unset",
-        "unset(seq32 a, seq32 b) -> bool",
-        "Clears the flags of [a, b). False, and nothing cleared, if that needs too many ranges.",
-    ),
-    word("test", "test(seq32 a) -> bool", "True if the flag of a is set."),
-    word(
-        "first_set",
-        "first_set() -> seq32",
-        "The first number whose flag is set; the end of the window if there is none.",
-    ),
-    word("first_unset", "first_unset() -> seq32", "The first number whose flag is not set."),
-    word("slide", "slide([seq32 s])", "Moves the head forward to `first_unset()`, or to s."),
-];
+pub const ANY_LIST: &[Word] = &methods::<7>(
+    On::AnyList,
+    word("get", "get(uint32 i)", "The element i; the zero value if there is none. Also written `l[i]`."),
+);
+pub const LIST: &[Word] = &methods::<2>(On::List, word("set", "set(uint32 i, x)", "Replaces the element i."));
+pub const SORTED_LIST: &[Word] = &methods::<1>(On::SortedList, NONE);
+pub const WINDOW: &[Word] = &methods::<8>(On::Window, NONE);
+
+const NONE: Word = word("", "", "");
+
+/// The methods that are declared for these collections, and another one if it has a name.
+const fn methods<const N: usize>(on: On, other: Word) -> [Word; N] {
+    let mut words = [other; N];
+    let (mut at, mut next) = (0, 0);
+    while next < Query::ALL.len() + Change::ALL.len() {
+        let declared = if next < Query::ALL.len() {
+            Query::ALL[next].declaration()
+        } else {
+            Change::ALL[next - Query::ALL.len()].declaration()
+        };
+        if declared.on as u8 == on as u8 {
+            words[at] = word(declared.name, declared.form, declared.meaning);
+            at += 1;
+        }
+        next += 1;
+    }
+    assert!(at + !other.name.is_empty() as usize == N);
+    words
+}

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use carrick_ir::{self as ir, CtxId, Instr, Place, Proj, StmtKind, Ty, walk};
+use carrick_ir::{self as ir, Change, CtxId, Instr, Place, Proj, StmtKind, Ty, walk};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{Expr, ExprKind, Field, ItemKind};
 use carrick_syntax::diag::Diagnostic;
@@ -93,7 +93,7 @@ impl Checker<'_> {
             let mut windows = Vec::new();
             walk::statements(&function.body, &mut |stmt| match &stmt.kind {
                 StmtKind::Instr(Instr::AddRxDataSeg { .. }) => receives = true,
-                StmtKind::WndSet { wnd, .. } => {
+                StmtKind::Change { what: Change::WndSet | Change::WndUnset, on: wnd, .. } => {
                     let of = &function.locals[wnd.root.index()].ty;
                     if let (Ty::Wnd { runs, .. }, Ty::Context(ctx), [Proj::Field(field)]) =
                         (&wnd.ty, of, &wnd.path[..])
@@ -170,12 +170,12 @@ impl Checker<'_> {
                 }
             };
             walk::statements(&function.body, &mut |stmt| {
-                let mut look = |e: &ir::Expr| place_of(e).into_iter().for_each(&mut note);
+                let mut look = |e: &ir::Expr| e.reads().into_iter().for_each(&mut note);
                 walk::of_statement(stmt, &mut look);
                 if let StmtKind::Instr(instr) = &stmt.kind {
                     instr.exprs().for_each(|e| walk::expressions(e, &mut look));
                 }
-                place_changed(stmt).into_iter().for_each(&mut note);
+                stmt.works_on().into_iter().for_each(&mut note);
             });
         }
         used
@@ -212,36 +212,5 @@ impl Checker<'_> {
                 );
             }
         }
-    }
-}
-
-/// What an expression reads.
-fn place_of(e: &ir::Expr) -> Option<&Place> {
-    match &e.kind {
-        ir::ExprKind::Load(place)
-        | ir::ExprKind::ListLen(place)
-        | ir::ExprKind::ListFull(place)
-        | ir::ExprKind::ListFind(place, _)
-        | ir::ExprKind::WndTest(place, _)
-        | ir::ExprKind::WndHead(place)
-        | ir::ExprKind::WndFirstUnset(place) => Some(place),
-        _ => None,
-    }
-}
-
-/// What a statement works on.
-fn place_changed(stmt: &ir::Stmt) -> Option<&Place> {
-    match &stmt.kind {
-        StmtKind::Assign { place, .. }
-        | StmtKind::ListPop { list: place, .. }
-        | StmtKind::ListAdd { list: place, .. }
-        | StmtKind::ListInsert { list: place, .. }
-        | StmtKind::ListRemove { list: place, .. }
-        | StmtKind::ListClear { list: place }
-        | StmtKind::ForEach { list: place, .. }
-        | StmtKind::WndSet { wnd: place, .. }
-        | StmtKind::WndReset { wnd: place, .. }
-        | StmtKind::WndSlide { wnd: place, .. } => Some(place),
-        _ => None,
     }
 }

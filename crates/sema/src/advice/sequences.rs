@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use carrick_ir::builtins::{Kind, Takes};
 use carrick_ir::{
-    Arg, BinOp, Builtin, EventKind, Expr, ExprKind, Function, Loc, Place, Program, Proj, Stmt, StmtKind, Ty,
-    walk,
+    Arg, BinOp, Builtin, Change, EventKind, Expr, ExprKind, Function, Loc, Over, Place, Program, Proj, Stmt,
+    StmtKind, Ty, walk,
 };
 use carrick_syntax::Span;
 use carrick_syntax::diag::{Diagnostic, Edit};
@@ -256,10 +256,11 @@ impl InFunction<'_, '_> {
                     self.flows(Holder::Option(opt.0, at), value);
                 }
             }
-            StmtKind::ListAdd { list, value } | StmtKind::ListInsert { list, value, .. } => {
-                self.holder(list).into_iter().for_each(|list| self.flows(list, value));
+            StmtKind::Change { what: Change::ListAdd | Change::ListInsert, on, args, .. } => {
+                let (list, value) = (self.holder(on), args.last());
+                list.zip(value).into_iter().for_each(|(list, value)| self.flows(list, value));
             }
-            StmtKind::ListPop { dest: Some(var), list } => {
+            StmtKind::Change { what: Change::ListPop, dest: Some(var), on: list, .. } => {
                 if let Some(list) = self.holder(list) {
                     let list = self.numbers.number(list);
                     let var = self.numbers.number(Holder::Local(self.at, var.0));
@@ -267,7 +268,7 @@ impl InFunction<'_, '_> {
                 }
             }
             // It counts to a limit.
-            StmtKind::ForRange { from, to, .. } => {
+            StmtKind::For { over: Over::Range { from, to, .. }, .. } => {
                 let (from, to) = (self.bases(from), self.bases(to));
                 self.numbers.make_plain(&[from, to].concat());
             }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Loops, and the bounds that they have.
 
-use carrick_ir::{self as ir, StmtKind, Ty};
+use carrick_ir::{self as ir, Over, StmtKind, Ty};
 use carrick_syntax::Span;
-use carrick_syntax::ast::{self, Ident};
+use carrick_syntax::ast::{self, Ident, Turns};
 use carrick_syntax::diag::Diagnostic;
 
 use super::Body;
@@ -14,7 +14,20 @@ use crate::types::is_int;
 const TURNS_MAX: u64 = 65_536;
 
 impl Body<'_, '_> {
-    pub(super) fn for_range(
+    pub(super) fn for_loop(
+        &mut self,
+        ty: &ast::Type,
+        var: &Ident,
+        over: &Turns,
+        body: &ast::Block,
+    ) -> Option<()> {
+        match over {
+            Turns::Range { from, to, max } => self.for_range(ty, var, (from, to), max.as_ref(), body),
+            Turns::EachOf(list) => self.for_each(ty, var, list, body),
+        }
+    }
+
+    fn for_range(
         &mut self,
         ty: &ast::Type,
         var: &Ident,
@@ -53,7 +66,7 @@ impl Body<'_, '_> {
         self.at = at;
         let mut values = values.into_iter();
         let (from, to) = (values.next()?, values.next()?);
-        self.emit(StmtKind::ForRange { var: local, from, to, max: turns, body });
+        self.emit(StmtKind::For { var: local, over: Over::Range { from, to, max: turns }, body });
         Some(())
     }
 
@@ -110,13 +123,7 @@ impl Body<'_, '_> {
         body
     }
 
-    pub(super) fn for_each(
-        &mut self,
-        ty: &ast::Type,
-        var: &Ident,
-        list: &ast::Expr,
-        body: &ast::Block,
-    ) -> Option<()> {
+    fn for_each(&mut self, ty: &ast::Type, var: &Ident, list: &ast::Expr, body: &ast::Block) -> Option<()> {
         let ty = self.cx.resolve(ty)?;
         let place = self.readable_place(list)?;
         match &place.ty {
@@ -140,7 +147,7 @@ impl Body<'_, '_> {
         let body = self.loop_body(body);
         self.close_scope();
         self.at = at;
-        self.emit(StmtKind::ForEach { var: local, list: place, body });
+        self.emit(StmtKind::For { var: local, over: Over::EachOf(place), body });
         Some(())
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Methods of lists, windows, timers and options.
 
-use carrick_ir::{self as ir, ExprKind, Order, StmtKind, Ty};
+use carrick_ir::methods::{Declaration, Gives, Operand};
+use carrick_ir::{self as ir, Change, ExprKind, Order, Query, StmtKind, Ty};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident};
 use carrick_syntax::diag::Diagnostic;
@@ -62,13 +63,10 @@ impl Body<'_, '_> {
                 Ty::Packet if method.name == "left" || method.name == "peek" => {
                     self.packet_rest(method, args, span)
                 }
-                Ty::List(element, most, Order::Given) => {
-                    self.list_method(place, (&element, most), method, args, span)
-                }
                 Ty::List(element, most, order) => {
-                    self.sorted_method(place, (&element, most, order), method, args, span)
+                    self.list_method(place, (&element, most, order), method, args, span)
                 }
-                Ty::Wnd { .. } => self.window_method(place, method, args, span),
+                Ty::Wnd { .. } => self.declared_method(place, method, args, span),
                 _ => self.no_method(method),
             },
             _ => self.no_method(method),
@@ -86,30 +84,8 @@ impl Body<'_, '_> {
     }
 
     fn no_method<T>(&mut self, method: &Ident) -> Option<T> {
-        let known = [
-            "len",
-            "full",
-            "add",
-            "get",
-            "set",
-            "insert",
-            "find",
-            "remove",
-            "pop",
-            "clear",
-            "reset",
-            "head",
-            "test",
-            "unset",
-            "first_set",
-            "first_unset",
-            "slide",
-            "armed",
-            "valid",
-            "left",
-            "peek",
-            "take",
-        ];
+        let declared = Query::ALL.iter().map(|m| m.name()).chain(Change::ALL.iter().map(|m| m.name()));
+        let known: Vec<&str> = declared.chain(["get", "armed", "valid", "left", "peek", "take"]).collect();
         self.cx.unknown(codes::UNKNOWN_METHOD, "method", method, &known);
         None
     }
@@ -191,43 +167,20 @@ impl Body<'_, '_> {
     fn list_method(
         &mut self,
         list: ir::Place,
-        (element, most): (&Ty, u32),
+        (element, most, order): (&Ty, u32, Order),
         method: &Ident,
         args: &[ast::Expr],
         span: Span,
     ) -> Option<Option<ir::Expr>> {
-        let (name, wanted) = match method.name.as_str() {
-            name @ ("len" | "full" | "pop" | "clear") => (name, 0),
-            name @ ("add" | "get" | "remove") => (name, 1),
-            name @ ("set" | "insert") => (name, 2),
-            _ => return self.no_method(method),
-        };
-        self.count(args, wanted, span)?;
-        match name {
-            "len" => return Some(Some(self.make(ExprKind::ListLen(list), Ty::U32, span))),
-            "full" => return Some(Some(self.make(ExprKind::ListFull(list), Ty::Bool, span))),
-            "pop" => {
-                let dest = self.temporary(element.clone());
-                self.emit(StmtKind::ListPop { dest: Some(dest), list });
-                return Some(Some(self.load(dest, span)));
-            }
-            "clear" => self.emit(StmtKind::ListClear { list }),
-            "add" => {
-                let value = self.value_of_type(&args[0], element)?;
-                self.emit(StmtKind::ListAdd { list, value });
-            }
-            "insert" => {
-                let typed = [(&args[0], None), (&args[1], Some(element.clone()))];
-                let mut values = self.arguments(&typed)?.into_iter();
-                let (index, value) = (values.next()?, values.next()?);
-                let index = self.index_of(index, most, args[0].span)?;
-                self.emit(StmtKind::ListInsert { list, index, value });
-            }
-            "remove" => {
-                let index = self.index_value(&args[0], most)?;
-                self.emit(StmtKind::ListRemove { list, index });
-            }
-            _ => {
+        match (method.name.as_str(), order) {
+            // What keeps a list sorted: what is put at a place of the program's choice is not among it.
+            ("set" | "insert", Order::Sorted | Order::SortedBy(_)) => self.report(
+                Diagnostic::error(codes::SORTED, "this list is sorted", method.span, "chooses a position")
+                    .note("the key of an element decides its position in a sorted list")
+                    .mend("use `add`"),
+            ),
+            (name @ ("get" | "set"), _) => {
+                self.count(args, if name == "get" { 1 } else { 2 }, span)?;
                 let index = self.index_value(&args[0], most)?;
                 let mut place = list;
                 place.path.push(ir::Proj::Elem(index));
@@ -237,83 +190,60 @@ impl Body<'_, '_> {
                 }
                 let value = self.value_of_type(&args[1], element)?;
                 self.emit(StmtKind::Assign { place, value });
+                Some(None)
             }
+            _ => self.declared_method(list, method, args, span),
         }
-        Some(None)
     }
 
-    /// What keeps a list sorted: what is put at a place of the program's choice is not among it.
-    fn sorted_method(
+    /// A method of a list or a window, with the operands that it is declared with.
+    fn declared_method(
         &mut self,
-        list: ir::Place,
-        (element, most, order): (&Ty, u32, Order),
+        on: ir::Place,
         method: &Ident,
         args: &[ast::Expr],
         span: Span,
     ) -> Option<Option<ir::Expr>> {
-        match method.name.as_str() {
-            "find" => {
-                self.count(args, 1, span)?;
-                let ty = self.cx.program.sort_key(element, order)?;
-                let key = Box::new(self.value_of_type(&args[0], &ty)?);
-                Some(Some(self.make(ExprKind::ListFind(list, key), Ty::U32, span)))
-            }
-            "set" | "insert" => self.report(
-                Diagnostic::error(codes::SORTED, "this list is sorted", method.span, "chooses a position")
-                    .note("the key of an element decides its position in a sorted list")
-                    .mend("use `add`"),
-            ),
-            _ => self.list_method(list, (element, most), method, args, span),
+        if let Some(query) = Query::named(&method.name, &on.ty) {
+            let args = self.operands(query.declaration(), &on.ty, args, span)?;
+            let ty = query.declaration().gives.ty(&on.ty);
+            return Some(Some(self.make(ExprKind::Query(query, on, args), ty, span)));
         }
+        let Some(what) = Change::named(&method.name, &on.ty) else { return self.no_method(method) };
+        let args = self.operands(what.declaration(), &on.ty, args, span)?;
+        let gives = what.declaration().gives;
+        let dest = (gives != Gives::Nothing).then(|| self.temporary(gives.ty(&on.ty)));
+        self.emit(StmtKind::Change { what, dest, on, args });
+        Some(dest.map(|dest| self.load(dest, span)))
     }
 
-    fn window_method(
+    fn operands(
         &mut self,
-        wnd: ir::Place,
-        method: &Ident,
+        method: &Declaration,
+        on: &Ty,
         args: &[ast::Expr],
         span: Span,
-    ) -> Option<Option<ir::Expr>> {
-        let sequence = |body: &mut Self, i: usize| body.value_of_type(&args[i], &Ty::Seq32);
-        match (method.name.as_str(), args.len()) {
-            ("head", 0) => Some(Some(self.make(ExprKind::WndHead(wnd), Ty::Seq32, span))),
-            ("first_set", 0) => Some(Some(self.make(ExprKind::WndFirstSet(wnd), Ty::Seq32, span))),
-            ("first_unset", 0) => Some(Some(self.make(ExprKind::WndFirstUnset(wnd), Ty::Seq32, span))),
-            ("test", 1) => {
-                let at = Box::new(sequence(self, 0)?);
-                Some(Some(self.make(ExprKind::WndTest(wnd, at), Ty::Bool, span)))
-            }
-            ("reset", 1) => {
-                let at = sequence(self, 0)?;
-                self.emit(StmtKind::WndReset { wnd, at });
-                Some(None)
-            }
-            ("slide", 0) => {
-                self.emit(StmtKind::WndSlide { wnd, to: None });
-                Some(None)
-            }
-            ("slide", 1) => {
-                let to = Some(sequence(self, 0)?);
-                self.emit(StmtKind::WndSlide { wnd, to });
-                Some(None)
-            }
-            (name @ ("set" | "unset"), 2) => {
-                let typed: Vec<_> = args.iter().map(|e| (e, Some(Ty::Seq32))).collect();
-                let mut numbers = self.arguments(&typed)?.into_iter();
-                let (from, to) = (numbers.next()?, numbers.next()?);
-                let dest = self.temporary(Ty::Bool);
-                self.emit(StmtKind::WndSet { dest: Some(dest), wnd, value: name == "set", from, to });
-                Some(Some(self.load(dest, span)))
-            }
-            ("head" | "first_set" | "first_unset" | "test" | "reset" | "set" | "unset", n) => {
-                let wanted = match method.name.as_str() {
-                    "test" | "reset" => "1",
-                    "set" | "unset" => "2",
-                    _ => "0",
-                };
-                self.wrong_count(n, wanted, span)
-            }
-            _ => self.no_method(method),
+    ) -> Option<Vec<ir::Expr>> {
+        let (least, most) = method.operands();
+        if !(least..=most).contains(&args.len()) {
+            return self.wrong_count(args.len(), &most.to_string(), span);
         }
+        let mut typed = Vec::new();
+        for (operand, arg) in method.takes.iter().zip(args) {
+            let ty = match (operand, on) {
+                (Operand::Element, _) => Some(Gives::Element.ty(on)),
+                (Operand::Key, Ty::List(element, _, order)) => self.cx.program.sort_key(element, *order),
+                (Operand::Number | Operand::MaybeNumber, _) => Some(Ty::Seq32),
+                _ => None,
+            };
+            typed.push((arg, ty));
+        }
+        let mut values = self.arguments(&typed)?;
+        for ((operand, value), arg) in method.takes.iter().zip(&mut values).zip(args) {
+            if let (Operand::Index, Ty::List(_, most, _)) = (operand, on) {
+                *value = self.index_of(value.clone(), *most, arg.span)?;
+            }
+        }
+        Some(values)
     }
 }

@@ -97,10 +97,7 @@ impl Body<'_, '_> {
                 self.emit(StmtKind::Block(block));
                 Some(())
             }
-            S::ForRange { ty, var, from, to, max, body } => {
-                self.for_range(ty, var, (from, to), max.as_ref(), body)
-            }
-            S::ForEach { ty, var, list, body } => self.for_each(ty, var, list, body),
+            S::For { ty, var, over, body } => self.for_loop(ty, var, over, body),
             S::Break | S::Continue => self.loop_jump(matches!(stmt.kind, S::Break), stmt.span),
             S::Return(value) => self.return_stmt(value.as_ref(), stmt.span),
             S::Stop => self.stop(stmt.span),

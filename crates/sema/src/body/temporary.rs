@@ -85,9 +85,7 @@ fn is_constant(value: &ir::Expr) -> bool {
 /// Where a statement leaves its result.
 fn result_of(kind: &mut StmtKind) -> Option<&mut Option<LocalId>> {
     match kind {
-        StmtKind::Call { dest, .. } | StmtKind::ListPop { dest, .. } | StmtKind::WndSet { dest, .. } => {
-            Some(dest)
-        }
+        StmtKind::Call { dest, .. } | StmtKind::Change { dest, .. } => Some(dest),
         _ => None,
     }
 }

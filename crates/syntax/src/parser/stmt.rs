@@ -219,12 +219,12 @@ impl Parser<'_> {
         let from = self.expr()?;
         if !self.eat("..") {
             self.expect(")")?;
-            return Ok(StmtKind::ForEach { ty, var, list: from, body: self.body()? });
+            return Ok(StmtKind::For { ty, var, over: Turns::EachOf(from), body: self.body()? });
         }
         let to = self.expr()?;
         let max = if self.eat_word("max") { Some(self.expr()?) } else { None };
         self.expect(")")?;
-        Ok(StmtKind::ForRange { ty, var, from, to, max, body: self.body()? })
+        Ok(StmtKind::For { ty, var, over: Turns::Range { from, to, max }, body: self.body()? })
     }
 
     fn loop_without_type(&mut self) -> Reported {

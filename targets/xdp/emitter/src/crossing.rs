@@ -18,19 +18,12 @@ pub(crate) fn is_long(stmt: &Stmt) -> bool {
 pub(crate) fn crossing(stmt: &Stmt, body: &ir::Block) -> BTreeSet<LocalId> {
     let (mut used, mut own) = (BTreeSet::new(), BTreeSet::new());
     walk::statements(body, &mut |stmt| {
+        own.extend(stmt.begins());
         match &stmt.kind {
             StmtKind::Assign { place, .. } if place.path.is_empty() => {
                 used.insert(place.root);
             }
-            StmtKind::Let { local, .. }
-            | StmtKind::Random { dest: local }
-            | StmtKind::Call { dest: Some(local), .. }
-            | StmtKind::ListPop { dest: Some(local), .. }
-            | StmtKind::WndSet { dest: Some(local), .. }
-            | StmtKind::ForRange { var: local, .. }
-            | StmtKind::ForEach { var: local, .. } => {
-                own.insert(*local);
-            }
+            StmtKind::For { var, .. } => _ = own.insert(*var),
             _ => {}
         }
         walk::of_statement(stmt, &mut |e| {
@@ -40,7 +33,7 @@ pub(crate) fn crossing(stmt: &Stmt, body: &ir::Block) -> BTreeSet<LocalId> {
         });
     });
     let over = match &stmt.kind {
-        StmtKind::ForRange { var, .. } | StmtKind::ForEach { var, .. } => Some(*var),
+        StmtKind::For { var, .. } => Some(*var),
         _ => None,
     };
     used.into_iter().filter(|local| !own.contains(local) && Some(*local) != over).collect()
@@ -54,9 +47,7 @@ pub(crate) fn in_frame(function: &Function, id: LocalId) -> bool {
     }
     let (mut crosses, mut counts) = (false, false);
     walk::statements(&function.body, &mut |stmt| {
-        let (StmtKind::ForRange { var, body, .. } | StmtKind::ForEach { var, body, .. }) = &stmt.kind else {
-            return;
-        };
+        let StmtKind::For { var, body, .. } = &stmt.kind else { return };
         counts |= *var == id;
         crosses |= is_long(stmt) && crossing(stmt, body).contains(&id);
     });

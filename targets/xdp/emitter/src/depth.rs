@@ -180,13 +180,7 @@ fn helpers(function: &Function, retired: &BTreeSet<CtxId>) -> u32 {
             StmtKind::Instr(_) | StmtKind::Assert { .. } => 2,
             // Its options, one of them, and a number of it.
             StmtKind::Extract { .. } => 4,
-            StmtKind::WndReset { .. }
-            | StmtKind::WndSet { .. }
-            | StmtKind::WndSlide { .. }
-            | StmtKind::ListAdd { .. }
-            | StmtKind::ListInsert { .. }
-            | StmtKind::ListRemove { .. }
-            | StmtKind::ListPop { .. } => 1,
+            StmtKind::Change { what, .. } => what.declaration().depth,
             _ => 0,
         };
         frames = frames.max(of_statement);
@@ -205,11 +199,8 @@ fn of_expression(kind: &ExprKind) -> u32 {
         ExprKind::Binary(
             BinOp::FixedDiv | BinOp::BytesPerRate | BinOp::BytesPerDuration | BinOp::RateTimesDuration,
             ..,
-        )
-        | ExprKind::WndTest(..)
-        | ExprKind::WndFirstSet(_)
-        | ExprKind::WndFirstUnset(_)
-        | ExprKind::ListFind(..) => 1,
+        ) => 1,
+        ExprKind::Query(query, ..) => query.declaration().depth,
         _ => 0,
     }
 }

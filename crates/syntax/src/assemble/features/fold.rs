@@ -145,12 +145,8 @@ impl Folder<'_> {
             StmtKind::Raise { event, at, record } => self.values([event].into_iter().chain(at).chain(record)),
             StmtKind::If { .. } => self.conditional(stmt),
             StmtKind::Block(block) => self.block(block),
-            StmtKind::ForRange { from, to, max, body, .. } => {
-                self.values([from, to].into_iter().chain(max));
-                self.block(body);
-            }
-            StmtKind::ForEach { list, body, .. } => {
-                self.value(list);
+            StmtKind::For { over, body, .. } => {
+                self.values(over.exprs_mut());
                 self.block(body);
             }
             StmtKind::Goto(_)

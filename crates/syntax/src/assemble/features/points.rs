@@ -67,7 +67,7 @@ impl Expander<'_> {
                 // A point without extensions is an empty block here.
                 otherwise.iter_mut().for_each(|s| _ = self.stmt(s));
             }
-            StmtKind::ForRange { var, body, .. } | StmtKind::ForEach { var, body, .. } => {
+            StmtKind::For { var, body, .. } => {
                 self.scopes.push(vec![var.name.clone()]);
                 self.block(body);
                 self.scopes.pop();
@@ -147,7 +147,7 @@ impl Hider<'_> {
                 self.block(then);
                 otherwise.iter_mut().for_each(|s| self.stmt(s));
             }
-            StmtKind::ForRange { var, body, .. } | StmtKind::ForEach { var, body, .. } => {
+            StmtKind::For { var, body, .. } => {
                 let known = self.own.len();
                 self.bind(var);
                 self.block(body);
