@@ -229,8 +229,12 @@ static void close_from(unsigned first) {
 /* What the keeper needs from here on: a socket's mark, and ports below 1024. */
 static bool keep_little(void) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
-    data[0].permitted = data[0].effective = CAP_TO_MASK(CAP_NET_ADMIN) | CAP_TO_MASK(CAP_NET_BIND_SERVICE);
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &header, data) != 0)
+        return false;
+    uint32_t kept = data[0].permitted & (CAP_TO_MASK(CAP_NET_ADMIN) | CAP_TO_MASK(CAP_NET_BIND_SERVICE));
+    memset(data, 0, sizeof data);
+    data[0].permitted = data[0].effective = kept;
     return syscall(SYS_capset, &header, data) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
