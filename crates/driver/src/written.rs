@@ -18,7 +18,11 @@ pub fn replace(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     try_replace(path, contents).map_err(|error| Failure::Usage(unwritten(path, &error)))
 }
 
-fn try_replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+/// The same, with the system's error.
+///
+/// # Errors
+/// Why it is not written.
+pub fn try_replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     // The file that a symbolic link leads to is replaced, not the link.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let old = match fs::metadata(path) {

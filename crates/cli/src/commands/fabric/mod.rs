@@ -93,7 +93,7 @@ fn tables(fabric: &FabricArgs) -> [(&Option<PathBuf>, bool, Table); 4] {
     ]
 }
 
-/// Every run, in their order, whoever makes it.
+/// All runs, in their order, however many workers make them.
 fn all(args: &SimArgs, network: &Network, manifest: &Manifest) -> Result<Vec<Run>, Failure> {
     let count = network.runs.count();
     let bar =

@@ -188,7 +188,7 @@ fn all(
     let (tell, events) = mpsc::channel();
     watch_signals(tell.clone())?;
     let work = Arc::new(work);
-    // They are not waited for: whoever stops a sweep does not wait for the end of its runs.
+    // They are not waited for: a sweep that is stopped does not wait for the end of its runs.
     for _ in 0..options.jobs.clamp(1, count.clamp(1, 1024)) {
         let (work, tell) = (work.clone(), tell.clone());
         std::thread::spawn(move || worker(&work, &tell));

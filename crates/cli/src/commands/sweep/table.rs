@@ -2,12 +2,12 @@
 //! The table of a sweep: written as its runs end, and read again when it goes on. On disk it always has whole rows.
 
 use std::collections::HashMap;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use carrick_driver::Failure;
+use carrick_driver::written::{try_replace, unwritten};
 
 /// Rows of runs, by their keys.
 pub type Known = HashMap<u64, String>;
@@ -75,7 +75,8 @@ impl Table {
     pub fn begin(path: &Path, head: &str, rows: Vec<(u64, String)>) -> Result<Table, Failure> {
         let texts = rows.iter().map(|(_, rows)| &**rows);
         let text: String = [head].into_iter().chain(texts).collect();
-        let file = replace(path, &text).map_err(|e| cannot(path, &e))?;
+        let begun = try_replace(path, text.as_bytes()).and_then(|()| File::options().append(true).open(path));
+        let file = begun.map_err(|e| cannot(path, &e))?;
         let order = rows.into_iter().map(|(number, _)| number).collect();
         Ok(Table { path: path.to_path_buf(), file, len: text.len() as u64, order })
     }
@@ -88,9 +89,9 @@ impl Table {
         if let Err(e) = self.file.write_all(rows.as_bytes()) {
             // What cannot be cut off is no whole line, or no whole run: it is left out when it is read.
             let _ = self.file.set_len(self.len);
-            let Failure::Failed(why) = cannot(&self.path, &e) else { return Err(cannot(&self.path, &e)) };
             return Err(Failure::Failed(format!(
-                "{why}; the rows of {} runs are in it, and --resume makes the others",
+                "{}; the rows of {} runs are in it, and --resume makes the others",
+                unwritten(&self.path, &e),
                 self.order.len()
             )));
         }
@@ -116,23 +117,12 @@ impl Table {
         let mut rows: Vec<&str> = rows.split_inclusive('\n').collect();
         rows.sort_by_key(number);
         let text: String = [head].into_iter().chain(rows).collect();
-        replace(&self.path, &text).map(drop).map_err(|e| cannot(&self.path, &e))
+        try_replace(&self.path, text.as_bytes()).map_err(|e| cannot(&self.path, &e))
     }
 }
 
 fn cannot(path: &Path, error: &io::Error) -> Failure {
-    Failure::Failed(format!("cannot write {}: {error}", path.display()))
-}
-
-/// Makes this the text of a file, at once: nobody sees a part of it, and if it fails the file is as it was.
-fn replace(path: &Path, text: &str) -> io::Result<File> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut new = tempfile::Builder::new()
-        .prefix(".carrick-")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
-    new.write_all(text.as_bytes())?;
-    new.persist(path).map_err(|e| e.error)
+    Failure::Failed(unwritten(path, error))
 }
 
 #[cfg(test)]
@@ -168,6 +158,15 @@ mod tests {
             let said = read(&path, HEAD).expect_err(wrong).to_string();
             assert!(said.contains("a.csv is not a table of this sweep"), "{said}");
         }
+    }
+
+    #[test]
+    fn a_device_stays_one() {
+        use std::os::unix::fs::FileTypeExt;
+        let device = Path::new("/dev/null");
+        let mut table = Table::begin(device, HEAD, Vec::new()).expect("begun");
+        table.append(1, &rows(1, "ok", 1)).expect("written");
+        assert!(device.symlink_metadata().expect("there").file_type().is_char_device());
     }
 
     #[test]
