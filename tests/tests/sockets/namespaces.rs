@@ -3,13 +3,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use carrick_tests::build::{host, root};
 use carrick_tests::in_kernel::enable_veth_redirect_but;
 use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::{Running, saying, serve, started};
 
-use super::setting::Stack;
+use super::setting::{PATIENCE, Stack};
 use super::{behaves_but, peer, peer_at};
 
 /// A stack that serves a namespace, and the service at the other end of its wire.
@@ -155,8 +156,9 @@ fn a_stack_that_is_killed_leaves_nothing_that_waits() {
     drop(waiting);
     let rules =
         || space.command("ip").args(["rule", "show", "ipproto", "tcp"]).output().expect("it starts").stdout;
+    let begin = Instant::now();
     while !rules().is_empty() {
-        std::thread::yield_now();
+        assert!(begin.elapsed() < PATIENCE, "the namespace is not given back");
     }
     let late = space.command("python3").args(["-c", UNTIL_IT_ENDS, Net::PEER]).output().expect("it starts");
     let said = String::from_utf8_lossy(&late.stderr).into_owned();

@@ -16,7 +16,8 @@ const PROGRAM: &str = "protocols/tcp/tcp.mtp";
 
 /// What a stack ends with that lacks something of this machine.
 const MISSING: i32 = 3;
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a test waits for what must come.
+pub const PATIENCE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(5);
 
 /// The version of what programs and the stack say to each other, for tests that speak it themselves.
