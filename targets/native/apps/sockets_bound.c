@@ -200,6 +200,18 @@ static int bound_reserve(struct relay_bound *bound, uint32_t wanted) {
     return error;
 }
 
+/* Asks the stack. Returns an errno. */
+static int bound_listen(struct relay_bound *bound, uint32_t backlog) {
+    uint32_t wanted = backlog ? backlog : 1;
+    int error = bound->backlog ? 0 : bound_reserve(bound, wanted);
+    if (error)
+        return error;
+    int refused = carrick_listen(bound_stack(bound), bound->port, bound->backlog ? bound->backlog : wanted,
+                                 bound_listening, bound);
+    bound->requests += refused == 0;
+    return !refused ? 0 : refused == CARRICK_AGAIN ? ENOBUFS : EOPNOTSUPP;
+}
+
 void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     struct relay_bound *bound = relay_bound_find(relay, ask->id);
     struct carrick_answer answer = {.id = ask->id};
@@ -214,22 +226,11 @@ void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask 
         relay_answer(relay, asker, &answer);
         return;
     }
-    uint32_t wanted = ask->value ? ask->value : 1;
-    answer.error = bound->backlog ? 0 : bound_reserve(bound, wanted);
-    int refused = answer.error ? 0
-                               : carrick_listen(bound_stack(bound), bound->port,
-                                                bound->backlog ? bound->backlog : wanted, bound_listening, bound);
-    if (answer.error) {
+    answer.error = bound_listen(bound, ask->value);
+    if (answer.error)
         relay_answer(relay, asker, &answer);
-        return;
-    }
-    if (refused) {
-        answer.error = refused == CARRICK_AGAIN ? ENOBUFS : EOPNOTSUPP;
-        relay_answer(relay, asker, &answer);
-        return;
-    }
-    bound->asker = asker;
-    bound->requests++;
+    else
+        bound->asker = asker;
 }
 
 /* Hands a program's end over. False: there is no room now. */
@@ -304,14 +305,7 @@ void relay_space_listens(struct relay *relay, const struct space_report *report)
         bound->space = true;
         bound->six = report->six;
         bound->port = report->port;
-        uint32_t wanted = report->backlog ? report->backlog : 1;
-        error = bound_reserve(bound, wanted);
-        if (!error)
-            error = carrick_listen(bound_stack(bound), bound->port, bound->backlog ? bound->backlog : wanted,
-                                   bound_listening, bound)
-                        ? ENOBUFS
-                        : 0;
-        bound->requests += !error;
+        error = bound_listen(bound, report->backlog);
         if (error)
             bound_end(bound);
     }

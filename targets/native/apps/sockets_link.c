@@ -115,10 +115,8 @@ static void link_end(struct relay_link *link, bool at_once) {
     if (!at_once && !link->draining &&
         link->closer != RELAY_NOBODY) /* the place is kept until the peer has all, which who closed awaits */
         link->requests += carrick_drain(stack, link->handle, link_ended, link) == 0;
-    if (!link->parting && at_once)
-        link_cut(link);
-    else if (!link->parting)
-        link_shut(link);
+    if (!link->parting)
+        (at_once ? link_cut : link_shut)(link);
     relay_link_release(link);
 }
 
@@ -144,24 +142,25 @@ static void link_let_go(struct relay_link *link) {
         link_cut(link);
 }
 
-void relay_link_fail(struct relay_link *link, int error) {
+/* Its program asks later what the error was. */
+static void link_note_end(const struct relay_link *link, int error) {
     struct relay *relay = link->relay;
-    if (link->ending)
-        return;
-    if (link->space) {
-        link_let_go(link);
-        if (link->there)
-            link_end(link, true);
-        link->ending = true;
-        relay_link_release(link);
-        return;
-    }
     relay->ends[relay->next_end % RELAY_ENDS].id = link->id;
     relay->ends[relay->next_end % RELAY_ENDS].cookie = link->cookie;
     /* As Linux: a reset behind the peer's end is for who writes. */
     relay->ends[relay->next_end++ % RELAY_ENDS].error = error == ECONNRESET && link->down_ended ? EPIPE : error;
-    link_shut(link);
-    if (link->connected)
+}
+
+void relay_link_fail(struct relay_link *link, int error) {
+    if (link->ending)
+        return;
+    if (link->space) {
+        link_let_go(link);
+    } else {
+        link_note_end(link, error);
+        link_shut(link);
+    }
+    if (link->there)
         link_end(link, true);
     link->ending = true;
     relay_link_release(link);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Connections of programs in a namespace: from a program's SYN, or a far host's, until bytes flow. */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
-#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -66,17 +63,12 @@ static void flow_begin(struct relay_link *link, const struct space_syn *syn) {
 /* Both are there: the far host's side, which the stack has, and the end that the keeper made. */
 static void flow_join(struct relay_link *link) {
     const struct space_flow *flow = &link->syn.flow;
-    bool four = carrick_address_is_ipv4(flow->program);
-    struct sockaddr_in in = {.sin_family = AF_INET,
-                             .sin_port = htons(flow->program_port),
-                             .sin_addr.s_addr = htonl((uint32_t)flow->program.low)};
-    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(flow->program_port)};
-    carrick_ip6_store(in6.sin6_addr.s6_addr, flow->program);
-    const struct sockaddr *to = four ? (const struct sockaddr *)&in : (const struct sockaddr *)&in6;
+    struct sockaddr_storage to;
     if (!link->there || link->fd < 0 || link->joining)
         return;
     link->joining = true;
-    if ((connect(link->fd, to, four ? sizeof in : sizeof in6) == 0 || errno == EINPROGRESS) &&
+    socklen_t len = carrick_socket_address(flow->program, flow->program_port, &to);
+    if ((connect(link->fd, (const struct sockaddr *)&to, len) == 0 || errno == EINPROGRESS) &&
         relay_watch(link->relay, link->fd, RELAY_LINK, (uint32_t)(link - link->relay->links)))
         return;
     if (!link->joins)

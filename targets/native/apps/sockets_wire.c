@@ -3,7 +3,11 @@
 #define _GNU_SOURCE
 #include "carrick/sockets.h"
 
+#include "carrick/ipv6.h"
+
+#include <arpa/inet.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -100,6 +104,21 @@ ssize_t carrick_socket_put(ssize_t (*transmit)(int socket, const struct msghdr *
 
 bool carrick_socket_pass(int socket, const void *data, size_t len, int fd, int flags) {
     return carrick_socket_put(sendmsg, socket, data, len, fd, flags | MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+socklen_t carrick_socket_address(struct carrick_ip6_address address, uint16_t port, struct sockaddr_storage *to) {
+    memset(to, 0, sizeof *to);
+    to->ss_family = carrick_address_is_ipv4(address) ? AF_INET : AF_INET6;
+    if (to->ss_family == AF_INET) {
+        struct sockaddr_in *in = (void *)to;
+        in->sin_port = htons(port);
+        in->sin_addr.s_addr = htonl((uint32_t)address.low);
+        return sizeof *in;
+    }
+    struct sockaddr_in6 *in6 = (void *)to;
+    in6->sin6_port = htons(port);
+    carrick_ip6_store(in6->sin6_addr.s6_addr, address);
+    return sizeof *in6;
 }
 
 uint64_t carrick_socket_cookie(int fd) {

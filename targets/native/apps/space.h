@@ -51,7 +51,7 @@ struct space_report {
     uint64_t id;
     uint32_t uid, backlog;
     uint16_t port;
-    bool six, only6;
+    bool six;
 };
 
 /* The relay's part of it. */

@@ -47,12 +47,9 @@ static int far_end(const struct space_order *order) {
     bool four = carrick_address_is_ipv4(order->address);
     int on = 1, mark = (int)SPACE_MARK, size = BUFFER, unsent = UNSENT;
     struct linger reset = {.l_onoff = 1}; /* if the relay ends, the program must not take that for the peer's end */
-    struct sockaddr_in in = {
-        .sin_family = AF_INET, .sin_port = htons(order->port), .sin_addr.s_addr = htonl((uint32_t)order->address.low)};
-    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(order->port)};
-    carrick_ip6_store(in6.sin6_addr.s6_addr, order->address);
-    const struct sockaddr *at = four ? (const struct sockaddr *)&in : (const struct sockaddr *)&in6;
-    int fd = socket(four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    struct sockaddr_storage at;
+    socklen_t len = carrick_socket_address(order->address, order->port, &at);
+    int fd = socket(at.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
     bool ready = setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof mark) == 0 &&
@@ -64,7 +61,7 @@ static int far_end(const struct space_order *order) {
                  setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size) == 0 &&
                  (four ? setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof on)
                        : setsockopt(fd, IPPROTO_IPV6, IPV6_TRANSPARENT, &on, sizeof on)) == 0 &&
-                 bind(fd, at, four ? sizeof in : sizeof in6) == 0;
+                 bind(fd, (const struct sockaddr *)&at, len) == 0;
     if (ready)
         return fd;
     int why = errno;
@@ -169,9 +166,9 @@ static int64_t now_ms(void) {
 }
 
 /* For as long as there is a relay. */
-static void keep(int relay, int set, const struct space_listens *listens) {
+static void keep(int relay, int diag, int set, const struct space_listens *listens) {
     static struct keeper keeper;
-    keeper = (struct keeper){.relay = relay, .diag = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)};
+    keeper = (struct keeper){.relay = relay, .diag = diag};
     struct pollfd told[] = {{.fd = relay, .events = POLLIN}, {.fd = set, .events = POLLIN}};
     int64_t next = now_ms(), every = set < 0 ? LOOK_OFTEN : LOOK_ELSE;
     bool goes_on = true;
@@ -248,18 +245,22 @@ _Noreturn static void keeper_run(int relay, const char *name, struct carrick_ip6
         (void)signal(number, number == SIGPIPE || number == SIGINT || number == SIGTERM || number == SIGHUP ? SIG_IGN
                                                                                                             : SIG_DFL);
     static struct space_listens listens;
-    const char *failed = enter(name) ? space_set_up(&space, own) : "the namespace";
+    bool inside = enter(name);
+    const char *failed = inside ? space_set_up(&space, own) : "the namespace";
     int set = failed ? -1 : space_listens_open(&listens);
-    if (!failed && !keep_little())
+    int diag = failed ? -1 : socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    if (!failed && diag < 0)
+        failed = "a list of its sockets (inet_diag)";
+    else if (!failed && !keep_little())
         failed = "to give up other rights";
     if (failed) {
         struct opened opened = {.error = errno};
         (void)snprintf(opened.what, sizeof opened.what, "%s", failed);
         (void)carrick_socket_pass(mine, &opened, sizeof opened, -1, 0);
     } else if (pass_all(mine, &space)) {
-        keep(mine, set, &listens);
+        keep(mine, diag, set, &listens);
     }
-    if (!failed)
+    if (inside)
         space_take_back(own);
     _exit(0);
 }

@@ -148,6 +148,9 @@ ssize_t carrick_socket_put(ssize_t (*transmit)(int socket, const struct msghdr *
  * False: it did not go, and errno says why. */
 bool carrick_socket_pass(int socket, const void *data, size_t len, int fd, int flags);
 
+/* Writes an address as sockets have it: of AF_INET for one of IPv4, else of AF_INET6. Returns its length. */
+socklen_t carrick_socket_address(struct carrick_ip6_address address, uint16_t port, struct sockaddr_storage *to);
+
 /* What the kernel calls a socket, and no other one as long as it runs (SO_COOKIE); 0: it is none. */
 uint64_t carrick_socket_cookie(int fd);
 
