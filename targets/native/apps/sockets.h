@@ -59,12 +59,13 @@ struct relay_link {
     uint32_t segment;              /* bytes of a whole one, 0: not known yet */
     bool asks;                     /* for that */
     bool ending;
-    bool there;   /* the stack has the connection, with `handle` */
-    bool space;   /* its program is in the namespace */
-    bool looks;   /* asks whether the peer has reset it */
-    bool ordered; /* the keeper knows that an end is wanted */
-    bool joining; /* our end calls the program's */
-    bool parting; /* it has failed, and the program is to have what arrived before that */
+    bool there;    /* the stack has the connection, with `handle` */
+    bool space;    /* its program is in the namespace */
+    bool accepted; /* by that program */
+    bool looks;    /* asks whether the peer has reset it */
+    bool ordered;  /* the keeper knows that an end is wanted */
+    bool joining;  /* our end calls the program's */
+    bool parting;  /* it has failed, and the program is to have what arrived before that */
     struct space_syn syn;
     uint32_t flow_next;        /* in the table of flows, by places; RELAY_LINKS: none */
     struct relay_bound *joins; /* the listening socket for which it joins; NULL: none */

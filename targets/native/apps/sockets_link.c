@@ -92,6 +92,13 @@ static void link_shut(struct relay_link *link) {
     link_cut(link);
 }
 
+/* Whether the program's end, which it closed first, is not to stay in TIME-WAIT. It would also where the far host still
+ * sends something, which ends it at once elsewhere, and keep a port from who listens again. The stack has a TIME-WAIT
+ * of its own. */
+static bool link_leaves_port(const struct relay_link *link) {
+    return link->accepted && link->hung_up && !link->down_ended;
+}
+
 static void link_ended(void *user, enum carrick_status status, uint64_t value) {
     (void)status, (void)value; /* it is over in any case */
     struct relay_link *link = user;
@@ -116,7 +123,7 @@ static void link_end(struct relay_link *link, bool at_once) {
         link->closer != RELAY_NOBODY) /* the place is kept until the peer has all, which who closed awaits */
         link->requests += carrick_drain(stack, link->handle, link_ended, link) == 0;
     if (!link->parting)
-        (at_once ? link_cut : link_shut)(link);
+        (at_once || link_leaves_port(link) ? link_cut : link_shut)(link);
     relay_link_release(link);
 }
 

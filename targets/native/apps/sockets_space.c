@@ -201,7 +201,7 @@ void relay_flow_accepted(struct relay_link *link, uint64_t handle) {
                                      .program_port = ends.local_port,
                                      .far_port = ends.remote_port}};
     link->handle = handle;
-    link->there = true;
+    link->there = link->accepted = true;
     flow_begin(link, &syn);
 }
 

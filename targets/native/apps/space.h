@@ -88,6 +88,8 @@ struct space_listens {
 /* In the keeper: a descriptor that is readable when somebody has begun to listen, or has ended; -1: this system does
  * not tell. */
 int space_listens_open(struct space_listens *listens);
+/* Whether somebody has, or may have, since it was last seen. */
+bool space_listens_changed(const struct space_listens *listens);
 /* What it told up to now is known. */
 void space_listens_seen(int set, const struct space_listens *listens);
 

@@ -175,15 +175,17 @@ static void keep(int relay, int diag, int set, const struct space_listens *liste
     while (goes_on) {
         int64_t wait = next - now_ms();
         int ready = poll(told, 2, wait > 0 ? (int)wait : 0);
-        bool changed = ready > 0 && told[1].revents;
+        /* Who listens first: a program that then connects is called back by whom it has asked to. */
+        bool ordered = ready > 0 && told[0].revents;
+        bool changed = set < 0 ? ordered : (ready > 0 && told[1].revents) || space_listens_changed(listens);
         if (changed)
             space_listens_seen(set, listens);
-        if (ready > 0 && told[0].revents)
-            goes_on = carry_out(&keeper);
-        if (goes_on && (changed || now_ms() >= next)) {
+        if (changed || now_ms() >= next) {
             goes_on = look(&keeper);
             next = now_ms() + (changed ? LOOK_AGAIN : every);
         }
+        if (goes_on && ordered)
+            goes_on = carry_out(&keeper);
     }
 }
 

@@ -84,6 +84,15 @@ int space_listens_open(struct space_listens *listens) {
     return set;
 }
 
+bool space_listens_changed(const struct space_listens *listens) {
+    for (uint32_t i = 0; i < listens->count; i++) {
+        const struct perf_event_mmap_page *page = listens->rings[i];
+        if (__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) != page->data_tail)
+            return true;
+    }
+    return false;
+}
+
 void space_listens_seen(int set, const struct space_listens *listens) {
     struct epoll_event events[16];
     while (epoll_wait(set, events, 16, 0) == 16)

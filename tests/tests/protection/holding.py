@@ -116,7 +116,7 @@ def window(one):
 
 def grown(source):
     """A connection to an echo server that has taken much, and is idle now, with the longest window that was offered."""
-    octets, longest = 3_000_000, 0
+    octets, longest = 1_000_000, 0
     one = socket.create_connection((HOST, 7), 30, (source, 0))
     sender = threading.Thread(target=one.sendall, args=(bytes(octets),))
     sender.start()
@@ -130,7 +130,7 @@ def grown(source):
 
 def pool():
     """Of receive buffers: one address grows as many as it can, then another one."""
-    held = [grown("") for _ in range(16)]
+    held = [grown("") for _ in range(48)]
     _, other = grown(sys.argv[3])
     print(max(longest for _, longest in held), other)
 

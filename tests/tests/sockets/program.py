@@ -4,6 +4,7 @@ runs first. Prints the name of each case when it has passed; the last line is `a
 import array
 import errno
 import fcntl
+import itertools
 import os
 import select
 import socket
@@ -19,12 +20,28 @@ FAMILY = socket.AF_INET6 if SIX else socket.AF_INET
 HOME = "::1" if SIX else "127.0.0.1"
 TOS = (socket.IPPROTO_IPV6, socket.IPV6_TCLASS) if SIX else (socket.IPPROTO_IP, socket.IP_TOS)
 PATIENCE = 20_000  # ms
+GATES = (f"gate-{n}" for n in itertools.count())
 CASES = []
 
 
 def case(f):
     CASES.append(f)
     return f
+
+
+def timed(f):
+    """A case that measures time, which a busy machine may fail: it has three tries."""
+
+    def tried():
+        for _ in range(2):
+            try:
+                return f()
+            except (AssertionError, OSError) as e:
+                print(f"{f.__name__} once more: {e!r}", flush=True)
+        return f()
+
+    tried.__name__ = f.__name__
+    return case(tried)
 
 
 def ask(line):
@@ -250,7 +267,7 @@ def seconds_until(s, event, f):
     return time.monotonic() - begin
 
 
-@case
+@timed
 def less_than_a_segment_waits_for_more():
     s = ask("echo")
 
@@ -296,25 +313,35 @@ def less_than_a_segment_waits_for_more():
     assert all_of(s) == b"70000", "the end is not waited for"
 
 
+def takes_no_more(s):
+    """Whether it is not writable for a while in which this program was not held up."""
+    begin = time.monotonic()
+    return not select.select([], [s], [], 0.5)[1] and time.monotonic() - begin < 0.6
+
+
 def filled(name):
     """A connection whose peer reads nothing until `go NAME`, and takes no more."""
     s = ask("hold " + name)
     assert s.recv(1) == b"!"
     s.setblocking(False)
     put = 0
-    while select.select([], [s], [], 0.5)[1]:
-        put += s.send(b"h" * 65536)
+    while not takes_no_more(s):
+        try:
+            put += s.send(b"h" * 65536)
+        except BlockingIOError:
+            pass
         assert put < 64 << 20, "the peer reads"
     return s
 
 
-@case
+@timed
 def data_waits_no_longer_than_the_user_timeout():
-    s = filled("timeout")
+    gate = next(GATES)
+    s = filled(gate)
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 300)
     wait(s, select.POLLIN)
     fails(errno.ETIMEDOUT, s.recv, 1)
-    ask("go timeout")
+    ask("go " + gate)
 
 
 def seconds_to_close(s, seconds):
@@ -325,13 +352,14 @@ def seconds_to_close(s, seconds):
     return time.monotonic() - begin
 
 
-@case
+@timed
 def closing_waits_until_the_peer_has_all():
-    s = filled("linger")
+    gate = next(GATES)
+    s = filled(gate)
     other = s.dup()
     assert seconds_to_close(s, PATIENCE) < 10, "another owner has it"
     assert seconds_to_close(other, 1) >= 0.9, "nobody reads"
-    ask("go linger")
+    ask("go " + gate)
     s = ask("count")
     s.sendall(b"c" * 100_000)
     assert seconds_to_close(s, PATIENCE) < 10, "all is read"
@@ -398,7 +426,7 @@ def options_of_a_bound_socket_are_those_of_its_connection():
     assert s.getsockopt(*TOS) == 0x10
 
 
-@case
+@timed
 def a_receive_buffer_holds_the_peer_back():
     s = socket.socket(FAMILY)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
