@@ -24,3 +24,4 @@ pub mod scripted;
 pub mod seeds;
 pub mod simulated;
 pub mod tcp_segment;
+pub mod tier;
