@@ -89,34 +89,23 @@ impl Analysis {
         }
     }
 
-    /// The features with which the document is checked: those that the editor chose and, of a part, its own with what they require.
+    /// The features with which the document is checked: those that the editor chose, its own if it is a part, and options that it adds
+    /// to features of what it imports.
     fn choice(&self, editor: &Choice) -> Choice {
-        let features = || {
+        let blocks = || {
             self.tree().items.iter().filter_map(|item| match &item.kind {
-                ItemKind::Feature(feature) => Some((item.span, feature)),
+                ItemKind::Feature(feature) => Some((self.is_own(item.span), feature)),
                 _ => None,
             })
         };
-        let own = features().filter(|(span, _)| self.is_part && self.is_own(*span));
-        let mut wanted: Vec<_> =
-            own.map(|(_, f)| (&*f.name.name, f.of_option.as_ref().map(|o| &*o.name))).collect();
-        let mut at = 0;
-        while let Some((name, option)) = wanted.get(at).copied() {
-            let is_it = |f: &Feature| {
-                f.name.name == name && f.of_option.as_ref().is_none_or(|o| Some(&*o.name) == option)
-            };
-            let required = features().filter(|(_, f)| is_it(f)).flat_map(|(_, f)| &f.requires);
-            for used in required {
-                let used = (&*used.feature.name, used.option.as_ref().map(|o| &*o.name));
-                if !wanted.contains(&used) {
-                    wanted.push(used);
-                }
-            }
-            at += 1;
-        }
+        let declares = |own: bool, f: &Feature, of: &Feature| {
+            own && f.of_option.is_none() && f.name.name == of.name.name
+        };
+        let added = |of: &Feature| of.of_option.is_some() && !blocks().any(|(own, f)| declares(own, f, of));
+        let own = blocks().filter(|(own, f)| *own && (self.is_part || added(f)));
+        let own = own.map(|(_, f)| (f.name.name.clone(), f.of_option.as_ref().map(|o| o.name.clone())));
         let mut choice = Choice { with: Vec::new(), ..editor.clone() };
-        let wanted = wanted.into_iter().map(|(name, option)| (name.to_owned(), option.map(str::to_owned)));
-        for (name, option) in wanted.chain(editor.with.iter().cloned()) {
+        for (name, option) in own.chain(editor.with.iter().cloned()) {
             if choice.with.iter().all(|(chosen, _)| *chosen != name) {
                 choice.with.push((name, option));
             }

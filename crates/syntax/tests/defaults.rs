@@ -63,6 +63,33 @@ fn defaults_give_way_to_what_a_build_names() {
 }
 
 #[test]
+fn what_a_build_names_brings_what_it_requires() {
+    let program = "
+        feature samples;
+        feature pacing(even, bursts) { requires samples; excludes checks; }
+        feature checks default;
+        feature model { requires pacing = bursts; }
+        feature late default { requires other; } feature other default;
+    ";
+    let builds = [
+        ("", "", "checks late other", vec![]),
+        ("pacing", "", "samples pacing=even late other", vec![]),
+        ("model", "", "samples pacing=bursts model late other", vec![]),
+        ("model pacing=bursts", "", "samples pacing=bursts model late other", vec![]),
+        // What it names, one way or the other, stays as it is.
+        ("model pacing=even", "", "samples pacing=even model late other", vec![505]),
+        ("model", "samples", "pacing=bursts model late other", vec![505]),
+        ("model", "bursts", "checks model late other", vec![505]),
+        ("model checks", "", "samples pacing=bursts checks model late other", vec![506]),
+        // Of a default nothing is brought.
+        ("", "other", "checks", vec![]),
+    ];
+    for (with, without, wanted, wrong) in builds {
+        assert_eq!(chosen(program, with, without), (wanted.to_owned(), wrong), "{with}, not {without}");
+    }
+}
+
+#[test]
 fn what_a_build_names_does_not_give_way() {
     let code = |with, without| chosen(PROGRAM, with, without).1;
     assert_eq!(code("prr", "sack"), [505]);

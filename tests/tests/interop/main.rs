@@ -214,7 +214,7 @@ mod with_losses_by_time {
 
 /// A timer for each segment, and nothing else, finds losses.
 mod with_a_timer_for_each_segment {
-    const FEATURES: &[&str] = &["--with", "timer_based,pacing,rtt_samples"];
+    const FEATURES: &[&str] = &["--with", "timer_based"];
 
     featured!(
         FEATURES,
@@ -234,7 +234,7 @@ mod with_exact_marks {
 
 /// Paced, as BBR's model of the path says.
 mod with_a_model {
-    const FEATURES: &[&str] = &["--with", "bbr,delivery_rate,pacing,rtt_samples", "--without", "rack"];
+    const FEATURES: &[&str] = &["--with", "bbr", "--without", "rack"];
 
     featured!(
         FEATURES, &[];

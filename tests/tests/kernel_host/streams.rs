@@ -74,7 +74,7 @@ fn a_server_in_the_kernel_is_fetched_from() {
     let Some((net, dir)) = place() else { return };
     enable_veth_redirect_but(&net, 0);
     // What is paced waits in the kernel for its moment.
-    for features in [&[][..], &["--with", "rtt_samples,pacing"]] {
+    for features in [&[][..], &["--with", "pacing"]] {
         let app = format!("http:{}", dir.path().display());
         let Some(running) = server(&net, &app, features) else { return };
         for lost in WIRES {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Defaults give way: what a build has without naming it is left out, or gets another option, where it contradicts what the build names.
+//! What a build names decides: it brings what it requires, and a default that contradicts it is left out, or gets another option.
 
 use super::choose::{Choice, Chosen, leaves_out, option_said};
-use crate::ast::{Feature, FeatureUse};
+use crate::ast::{Feature, FeatureUse, Ident};
 
 /// A feature that a build may have.
 struct Pick<'a> {
@@ -13,7 +13,7 @@ struct Pick<'a> {
     options: Vec<&'a str>,
     option_named: bool,
     there: bool,
-    /// the program has it by default, and this build has not
+    /// the build does not want it, or has it not although the program has it by default
     left_out: bool,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn choose(declared: &[&Feature], blocks: &[&Feature], choice: &Choice
             picks.push(pick(declared, feature, choice));
         }
     }
-    // Each step takes an option or a feature away, or makes one named.
+    // Each step takes an option or a default away, or makes a feature or an option named, which stays.
     while blocks.iter().any(|block| settle(&mut picks, block)) {}
     picks.iter().filter(|p| p.there).map(Pick::chosen).collect()
 }
@@ -79,7 +79,7 @@ fn pick<'a>(declared: &[&'a Feature], feature: &'a Feature, choice: &'a Choice) 
     let possible = feature.options.is_empty() || !options.is_empty();
     // Without its first option, the build does not want a default at all.
     let first = feature.options.first().is_none_or(|first| options.first() == Some(&first.name.as_str()));
-    let left_out = by_default && !named && (choice.without.contains(&feature.name.name) || !first);
+    let left_out = !named && (choice.without.contains(&feature.name.name) || by_default && !first);
     let only_one = named && options.len() == 1;
     Pick {
         name: &feature.name.name,
@@ -91,7 +91,7 @@ fn pick<'a>(declared: &[&'a Feature], feature: &'a Feature, choice: &'a Choice) 
     }
 }
 
-/// Lets a default give way to what the build names, if this part of a feature is in the build and does not go with another.
+/// Brings what this part of a feature requires, or lets a default give way, if the part is in the build and does not go with another.
 fn settle(picks: &mut [Pick], block: &Feature) -> bool {
     let Some(own) = picks.iter().position(|p| p.there && p.chosen().has(block)) else { return false };
     let about_option = block.of_option.is_some();
@@ -103,7 +103,7 @@ fn settle(picks: &mut [Pick], block: &Feature) -> bool {
             continue;
         }
         let changed = match (wanted, required) {
-            (true, true) => take_option(&mut picks[other], used),
+            (true, true) => bring(&mut picks[other], used) || take_option(&mut picks[other], used),
             (true, false) => picks[other].give_way(used.option.is_some()),
             (false, true) => picks[other].lacks(used) && picks[own].give_way(about_option),
             (false, false) => picks[other].wants(used.option.is_some()) && picks[own].give_way(about_option),
@@ -113,6 +113,17 @@ fn settle(picks: &mut [Pick], block: &Feature) -> bool {
         }
     }
     false
+}
+
+/// Puts a feature that another requires into the build, unless the build does not want it.
+fn bring(pick: &mut Pick, used: &FeatureUse) -> bool {
+    let may_be = |o: &Ident| pick.options.contains(&o.name.as_str());
+    let possible = !pick.left_out && used.option.as_ref().is_none_or(may_be);
+    if pick.there || !possible {
+        return false;
+    }
+    (pick.there, pick.named) = (true, true);
+    true
 }
 
 /// Gives a feature the option that another requires, if it is one of those that it may have.
