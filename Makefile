@@ -19,7 +19,7 @@ test: ## all tests (as root also those in network namespaces)
 fmt: ## bring Rust, C and .mtp into the one layout
 	$(CARGO) fmt --all
 	rustfmt --edition 2024 targets/*/mod.rs
-	$(CARGO) run -q --bin carrick -- fmt $$(git ls-files 'protocols/*.mtp')
+	$(CARGO) run -q --bin carrick -- fmt $$(git ls-files 'protocols/*.mtp' 'examples/*.mtp')
 
 lint: ## formatting and warnings, as CI sees them
 	@scripts/lint

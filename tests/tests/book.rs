@@ -152,7 +152,7 @@ fn programs_check() {
 #[test]
 fn commands_say_what_is_shown() {
     let folder = tempfile::tempdir().expect("a folder");
-    for place in ["protocols", "targets", "tests"] {
+    for place in ["protocols", "examples", "targets", "tests"] {
         std::os::unix::fs::symlink(root().join(place), folder.path().join(place)).expect("writable");
     }
     let mut commands = 0;

@@ -101,12 +101,17 @@ fn every_command_has_a_manual_page() {
 
 #[test]
 fn what_is_missing_is_said_with_its_mend_and_its_code() {
-    let cases: [(&[&str], i32, &str); 12] = [
+    let cases: [(&[&str], i32, &str); 13] = [
         (&["check", "nowhere.mtp"], 2, "nowhere.mtp"),
         (&["sim", "protocols/tcp/tcp.mtp", "--loss", "lots"], 2, "lots"),
         (&["sim", "protocols/tcp/tcp.mtp", "--loss", "1"], 2, "write 1% or 100%"),
         (&["sim", "protocols/tcp/tcp.mtp", "--reorder", "2"], 2, "write 2%"),
-        (&["check", "protocols/tcp/tcp.mtp", "--with", "cubik"], 2, "no feature `cubik`"),
+        (&["check", "protocols/tcp/tcp.mtp", "--with", "cubik"], 2, "no feature or option `cubik`"),
+        (
+            &["check", "protocols/tcp/tcp.mtp", "--with", "htcp"],
+            2,
+            "no feature or option `htcp`; it has congestion(cubic, ",
+        ),
         (&["check", "protocols/tcp/tcp.mtp", "--without", "congestion"], 2, "cannot be left out"),
         (&["check", "protocols/tcp/tcp.mtp", "--with", "dctcp", "--without", "ecn"], 1, "--with ecn=exact"),
         (&["sim", "protocols/netblocks/netblocks.mtp", "--ecn-threshold", "5"], 2, "whole frames"),

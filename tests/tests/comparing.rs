@@ -222,7 +222,7 @@ fn what_hosts_cannot_run_is_said() {
     refused(&["--host-with", "h9=counted"], "it has h0 to h3");
     refused(&["--host-with", "s0=counted"], "no node");
     refused(&["--host-with", "h0"], "expected HOSTS=FEATURES");
-    refused(&["--host-with", "h0=conted"], "no feature `conted`");
+    refused(&["--host-with", "h0=conted"], "no feature or option `conted`");
     refused(&["--host-set", "h0.windw=1"], "did you mean window?");
     refused(&["--host-set", "h0.step=2"], "no parameter \"step\"");
     refused(&["--host-set", "window=2"], "expected HOSTS.name=value");

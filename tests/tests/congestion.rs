@@ -3,6 +3,7 @@
 
 use carrick_tests::build::root;
 use carrick_tests::command::done;
+use carrick_tests::document::blocks;
 use carrick_tests::simulated::simulate;
 use serde_json::Value;
 
@@ -15,8 +16,15 @@ const PLAIN: [&str; 2] = ["--without", "sack,ecn"];
 const BY_COUNT: [&str; 4] = ["--with", "newreno", "--without", "rack,prr,ecn"];
 const BY_TIME: [&str; 4] = ["--with", "newreno", "--without", "prr,ecn"];
 
+/// A congestion control in a file of its own, which imports the program and adds an option to its feature.
+const OUTSIDE: &str = "examples/htcp.mtp";
+
 fn carrick_says(command: &str, args: &[&str]) -> String {
-    done(&root(), &[&[command, PROGRAM, "--format", "json", "--compiled"], args].concat())
+    says_of(command, PROGRAM, args)
+}
+
+fn says_of(command: &str, program: &str, args: &[&str]) -> String {
+    done(&root(), &[&[command, program, "--format", "json", "--compiled"], args].concat())
 }
 
 /// What a run reports.
@@ -81,20 +89,81 @@ fn epochs(samples: &[Sample]) -> Vec<(f64, &[Sample])> {
     found
 }
 
-/// RFC 9438 §4.2, §4.6, §4.7. The round trip is long, so that the cubic function and not Reno's is in force, and losses are rare.
-/// `htcp.mtp` imports the program and adds an option to its feature; nothing of the program is changed.
-#[test]
-fn a_congestion_control_comes_from_a_file_of_its_own() {
-    let program = ["tests/tests/htcp.mtp", "--with", "htcp,rtt_samples", "--format", "json"];
-    let link = ["--loss", "0.5%", "--delay", "10ms", "--rate", "50Mbps", "--bytes", "1MB", "--seed", "7"];
-    let report = done(&root(), &[&["sim"], &program[..], &link].concat());
-    let report: Value = serde_json::from_str(&report).expect("an object");
-    assert_eq!(report["server"][0]["received_bytes"], 1_000_000, "{report}");
-    let sampling = ["--sample", "lost_once", "--every", "100ms", "--host", "client"];
-    let said = done(&root(), &[&["trace"], &program[..], &link, &sampling].concat());
-    assert!(said.contains("\"lost_once\":true"), "no loss was noticed");
+/// The integral of H-TCP's function: 1 + 10 t + (t / 2)^2, t seconds after the first second behind a loss; 1 before.
+fn htcp_integral(behind: f64) -> f64 {
+    let t = (behind - 1.0).max(0.0);
+    behind.min(1.0) + t + 5.0 * t.powi(2) + t.powi(3) / 12.0
 }
 
+#[test]
+fn a_congestion_control_from_outside_follows_its_function() {
+    const TRIP: f64 = 0.1;
+    let link = ["--rate", "200Mbps", "--delay", "50ms", "--loss", "0.01%", "--bytes", "60MB", "--seed", "3"];
+    let fields = ["cwnd", "smss", "in_recovery || cwnd < ssthresh", "htcp_kept", "htcp_since"];
+    let sampling = ["--sample", &fields.join(","), "--every", "50ms", "--host", "client", "--with", "htcp"];
+    let said = says_of("trace", OUTSIDE, &[&sampling, &link[..], &WIDE].concat());
+    let number = |value: &Value| value.as_f64().or(value.as_bool().map(f64::from));
+    let mut begun: Option<(f64, f64, f64)> = None;
+    let mut compared = 0;
+    for line in said.lines() {
+        let object: Value = serde_json::from_str(line).expect("an object a line");
+        let [cwnd, smss, busy, kept, since] =
+            fields.map(|name| number(&object["values"][name]).unwrap_or_else(|| panic!("{name}: {line}")));
+        let (window, behind) = (cwnd / smss, (object["at_ns"].as_f64().expect("a time") - since) / 1e9);
+        if busy != 0.0 {
+            begun = None;
+            continue;
+        }
+        let (first, from, kept) = *begun.get_or_insert((window, behind, kept));
+        let wanted = first + 2.0 * (1.0 - kept) * (htcp_integral(behind) - htcp_integral(from)) / TRIP;
+        assert!((window - wanted).abs() < 3.0 + (wanted - first) * 0.05, "{wanted} wanted: {line}");
+        compared += 1;
+    }
+    assert!(compared > 80, "only {compared} samples were in congestion avoidance");
+}
+
+/// A file that adds an option changes nothing of a build without it.
+#[test]
+fn a_program_is_as_it_was_without_the_option_from_outside() {
+    let ir = |program: &str| {
+        let printed = done(&root(), &["check", program, "--ir"]);
+        let (head, rest) = printed.split_once('\n').expect("a line with the name");
+        assert!(head.contains("program"), "{head}");
+        rest.to_owned()
+    };
+    assert_eq!(ir(OUTSIDE), ir(PROGRAM));
+}
+
+#[test]
+fn the_page_of_a_program_lists_what_builds_may_choose() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page.html").display().to_string();
+    done(&root(), &["doc", OUTSIDE, "--with", "htcp", "-o", &page]);
+    let page = std::fs::read_to_string(page).expect("it is written");
+    let row = |name: &str| {
+        let begin = format!("<tr><td><code>{name}</code></td>");
+        page.split_once(&begin).map_or_else(|| panic!("no {name}"), |(_, rest)| rest).to_owned()
+    };
+    let congestion = row("congestion");
+    assert!(congestion.starts_with("<td><code>cubic, newreno"), "{congestion}");
+    assert!(
+        congestion.contains(", htcp</code></td><td>always</td><td><code>htcp</code></td>"),
+        "{congestion}"
+    );
+    assert!(row("rtt_samples").starts_with("<td></td><td>if chosen</td><td><code>yes</code></td>"));
+    assert!(row("frto").starts_with("<td></td><td>if chosen</td><td></td>"));
+}
+
+#[test]
+fn the_chapter_shows_the_file() {
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).expect("readable");
+    let (chapter, file) = (read("docs/congestion-control.md"), read(OUTSIDE));
+    let shown: Vec<&str> =
+        blocks(&chapter).into_iter().filter(|(kind, _)| *kind == "mtp,part").map(|(_, part)| part).collect();
+    assert!(shown.len() >= 3 && shown.iter().all(|part| file.contains(part)), "{shown:?}");
+}
+
+/// RFC 9438 §4.2, §4.6, §4.7. The round trip is long, so that the cubic function and not Reno's is in force, and losses are rare.
 #[test]
 fn cubic_follows_its_function_after_a_loss() {
     let link = [
@@ -224,7 +293,7 @@ fn queues_are_as_long_as_delays_are_wanted() {
     let on_near = |with| run(&[&["--with", with], &PLAIN, &near[..], &WIDE, &at_once].concat());
     let newreno = on_near("newreno");
     assert!(median(&newreno) > 1.0, "{newreno}");
-    for with in ["timely,rtt_samples", "swift,rtt_samples"] {
+    for with in ["timely", "swift"] {
         let report = on_near(with);
         assert!(median(&report) < 0.2 && goodput(&report) > 9.0e9, "{with}: {report}");
     }

@@ -308,6 +308,24 @@ fn a_part_is_checked_with_its_program() {
     assert_eq!(server.codes(&uri), ["MTP0203"], "its own error");
 }
 
+/// A file that adds an option to a feature of the program that it imports is checked with it, and with what it requires.
+#[test]
+fn an_option_from_outside_is_checked() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let least = std::fs::read_to_string(root().join("tests/programs/least.mtp")).expect("it is there");
+    let main =
+        format!("{least}feature counts(plain, double) default;\nfeature big {{ const uint32 BIG = 9; }}\n");
+    std::fs::write(temporary.path().join("main.mtp"), main).expect("writable");
+    let text = "import \"main.mtp\";\nfeature counts = thrice { requires big; require BIG < 1; }\n";
+    let path = temporary.path().join("mine.mtp");
+    std::fs::write(&path, text).expect("writable");
+    let uri = format!("file://{}", path.display());
+    let mut server = started();
+    let open = json!({"textDocument": {"uri": uri, "languageId": "mtp", "version": 1, "text": text}});
+    server.note("textDocument/didOpen", open);
+    assert_eq!(server.codes(&uri), ["MTP0481"], "its own mistake");
+}
+
 /// Declarations are found in all files of the editor's folders; what is open counts as the editor shows it.
 #[test]
 fn declarations_are_found_in_files_that_are_not_open() {

@@ -395,7 +395,9 @@ fn annotated() -> BTreeSet<String> {
 fn each_source_file_names_its_licence() {
     let annotated = annotated();
     let mut without = Vec::new();
-    for place in ["crates", "runtime", "targets", "protocols", "tests", "bench", "fuzz", "demo", "scripts"] {
+    for place in
+        ["crates", "runtime", "targets", "protocols", "examples", "tests", "bench", "fuzz", "demo", "scripts"]
+    {
         for file in text_files(&root().join(place)) {
             let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
             let is_source = ["rs", "c", "h", "cc", "py", "mtp"].contains(&extension);

@@ -14,11 +14,11 @@ mod reach;
 mod schedules;
 mod wire;
 
-use carrick_ir::{Program, print};
+use carrick_ir::{Program, Text, print};
 use serde::Deserialize;
 
 pub use boxes::layout;
-use html::{code, escaped, section, table};
+use html::{code, escaped, inline, section, table};
 pub use html::{document, escape, unescape};
 
 /// Something that a standard asks of the protocol.
@@ -42,8 +42,23 @@ pub struct Requirement {
     pub note: String,
 }
 
-/// The page of a program; `requirements` may be empty.
-pub fn page(program: &Program, requirements: &[Requirement]) -> String {
+/// A feature that a build of the program may choose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Feature {
+    /// as `--with` takes it
+    pub name: String,
+    /// the first is that of a build which names none
+    pub options: Vec<String>,
+    /// the builds that have it
+    pub builds: &'static str,
+    /// the option that this build has, or that it has the feature at all; empty if not
+    pub chosen: String,
+    /// what the program says of it
+    pub doc: Text,
+}
+
+/// The page of a program; `features` and `requirements` may be empty.
+pub fn page(program: &Program, features: &[Feature], requirements: &[Requirement]) -> String {
     let reach = reach::reach(program);
     let sections = [
         section("packets", "Packets", &wire::packets(program)),
@@ -55,6 +70,7 @@ pub fn page(program: &Program, requirements: &[Requirement]) -> String {
         section("events", "Events", &declarations::events(program, &reach)),
         section("calls", "What applications can ask", &declarations::calls(program)),
         section("functions", "Processors and functions", &declarations::functions(program, &reach)),
+        section("features", "Features", &choices(features)),
         section("params", "Parameters", &declarations::params(program)),
         section("values", "Constants and types", &declarations::values(program)),
         section("claims", "Claims", &declarations::claims(program)),
@@ -76,6 +92,20 @@ pub fn page(program: &Program, requirements: &[Requirement]) -> String {
         escaped(&program.file),
     );
     document(&name, include_str!("style.css"), &body)
+}
+
+/// What a build may choose, and what this one has chosen.
+fn choices(features: &[Feature]) -> String {
+    let rows = features.iter().map(|feature| {
+        vec![
+            code(&feature.name),
+            code(&feature.options.join(", ")),
+            feature.builds.to_owned(),
+            code(&feature.chosen),
+            inline(&feature.doc),
+        ]
+    });
+    table(&["feature", "options", "in builds", "in this one", ""], rows)
 }
 
 /// How much of what is asked is there, and each thing that is asked.

@@ -130,6 +130,16 @@ pub fn text_of(program: &ir::Program) -> Option<(Assembled, Choice)> {
     (again.program.as_deref() == Some(program)).then_some((assembled, choice))
 }
 
+/// The features that the text of a program declares, with their documentation; none without text.
+pub fn features_of(program: &ir::Program) -> Vec<(ast::Feature, String)> {
+    let items = text_of(program).into_iter().flat_map(|(assembled, _)| assembled.tree.items);
+    let features = items.filter_map(|item| match item.kind {
+        ast::ItemKind::Feature(feature) if feature.of_option.is_none() => Some((feature, item.doc)),
+        _ => None,
+    });
+    features.collect()
+}
+
 /// The features of the program, and none that its text has by default beside them.
 fn choice_of(assembled: &Assembled, program: &ir::Program) -> Choice {
     let mut choice = Choice::default();

@@ -117,6 +117,9 @@ fn choices_that_cannot_be() {
     assert!(refused("rack", "by_time").contains("`by_time` is both"));
     assert!(refused("", "congestion").contains("cannot be left out"));
     assert!(refused("", "cubic newreno dctcp bbr").contains("cannot be left out"));
-    assert!(refused("", "cubik").contains("no feature `cubik`"));
+    assert!(refused("", "cubik").contains("no feature or option `cubik`; did you mean `cubic`?"));
+    assert!(
+        refused("other", "").contains("congestion(cubic, newreno, dctcp, bbr), ecn(classic, exact), sack")
+    );
     assert!(refused("", "ecn=exakt").contains("no option `exakt`"));
 }

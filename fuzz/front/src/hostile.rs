@@ -121,6 +121,6 @@ fn generated(program: &Program) {
     if let Ok(script) = carrick_dissect::dissector(program, &params) {
         bare(&script, "--");
     }
-    let page = carrick_doc::page(program, &[]);
+    let page = carrick_doc::page(program, &[], &[]);
     assert!(!tags(&page).iter().any(|tag| tag.contains(MARKER)), "text of a program is a tag");
 }

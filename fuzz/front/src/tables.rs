@@ -47,7 +47,7 @@ pub fn judge(text: &str) {
     let program = Arc::new(program);
     carrick_ir::print::print(&program);
     carrick_emit_c::emit(&program);
-    carrick_doc::page(&program, &[]);
+    carrick_doc::page(&program, &[], &[]);
     let defaults: Vec<u64> = program.params.iter().map(|param| param.default).collect();
     // What a dissector cannot be made of, or a simulation refuses, is an error as of any other program.
     let _ = carrick_dissect::dissector(&program, &defaults);

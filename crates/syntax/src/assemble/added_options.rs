@@ -3,7 +3,7 @@
 //! without changing it.
 //!
 //! In the file of the feature, and in files that it imports itself, an option must be in the feature's list: a name that is
-//! not is a slip.
+//! not is a slip. A feature without options stays without: its first option would be in every build that has the feature.
 
 use super::codes;
 use crate::ast::{Feature, File, Ident, ItemKind};
@@ -25,9 +25,9 @@ pub(super) fn add(tree: &mut File, sources: &Sources, edges: &Edges) -> Vec<Diag
         };
         let file = |span: crate::Span| sources.file_of(span.start);
         let known = |f: &Feature| f.options.iter().any(|o| o.name == option.name);
-        let there = feature_at(tree, feature).is_some_and(known);
+        let open = feature_at(tree, feature).is_some_and(|f| !f.options.is_empty() && !known(f));
         let outside = imports(edges, file(block.name.span), file(tree.items[feature].span));
-        if there || !outside {
+        if !open || !outside {
             continue;
         }
         let first = added.iter().find(|(of, first)| *of == feature && first.name == option.name);
@@ -149,5 +149,10 @@ mod tests {
         assert_eq!((options(&parts), said(&parts)), (vec!["a", "b", "c"], vec![]));
         let unknown = assembled("import \"base.mtp\"; feature ways = c;", &[]);
         assert_eq!(said(&unknown), vec![503]);
+        let closed = assembled(
+            "import \"base.mtp\"; import \"d.mtp\"; feature one = c;",
+            &[("d.mtp", "feature one;")],
+        );
+        assert_eq!((options(&closed), said(&closed)), (vec!["a", "b"], vec![504]));
     }
 }

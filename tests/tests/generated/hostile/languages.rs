@@ -43,7 +43,7 @@ pub fn same_code(hostile: &Program, harmless: &Program, dir: &Path) {
     build::write_runtime(dir).expect("writable");
     same("C", &|program| code_of_c(program, dir));
     same("BPF C", &|program| code_for_the_kernel(program, dir));
-    same("HTML", &|program| tags(&carrick_doc::page(program, &[])));
+    same("HTML", &|program| tags(&carrick_doc::page(program, &[], &[])));
     let lua = |program: &Program| {
         let params: Vec<u64> = program.params.iter().map(|param| param.default).collect();
         carrick_dissect::dissector(program, &params).ok()

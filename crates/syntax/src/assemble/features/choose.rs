@@ -86,7 +86,8 @@ pub(super) fn check_choice(declared: &[&Feature], choice: &Choice) -> Result<(),
             match (option, with_option(declared, name).as_slice()) {
                 (None, [_]) => continue,
                 (None, several @ [_, _, ..]) => return Err(ambiguous(several, name)),
-                _ => return Err(no_such(declared, name)),
+                (None, []) => return Err(no_such(declared, "feature or option", name)),
+                (Some(_), _) => return Err(no_such(declared, "feature", name)),
             }
         };
         if let Some(option) = option
@@ -156,14 +157,21 @@ fn ambiguous(features: &[&Feature], option: &str) -> String {
     format!("several features have an option `{option}`; say which: {}", ways.join(" or "))
 }
 
-fn no_such(declared: &[&Feature], name: &str) -> String {
-    let names = || declared.iter().map(|f| f.name.name.as_str());
-    let mend = match nearest(name, names()) {
+fn no_such(declared: &[&Feature], what: &str, name: &str) -> String {
+    let names = declared.iter().flat_map(|f| std::iter::once(&f.name).chain(&f.options));
+    let mend = match nearest(name, names.map(|n| n.name.as_str())) {
         Some(near) => format!("did you mean `{near}`?"),
         None if declared.is_empty() => "it has none".to_owned(),
-        None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+        None => format!("it has {}", declared.iter().map(|f| listed(f)).collect::<Vec<_>>().join(", ")),
     };
-    format!("the program has no feature `{name}`; {mend}")
+    format!("the program has no {what} `{name}`; {mend}")
+}
+
+/// A feature as its declaration begins: `inorder(hold, drop)`.
+fn listed(feature: &Feature) -> String {
+    let options: Vec<&str> = feature.options.iter().map(|o| o.name.as_str()).collect();
+    let options = if options.is_empty() { String::new() } else { format!("({})", options.join(", ")) };
+    format!("{}{options}", feature.name.name)
 }
 
 fn no_such_option(feature: &Feature, option: &str) -> String {
@@ -190,8 +198,11 @@ pub(super) fn check_declarations(
             if find(declared, &used, diagnostics).is_none()
                 && let Some(found) = diagnostics.pop_if(|found| found.code == codes::FEATURE_OPTION)
             {
-                let note = "only a file that imports the file of the feature adds an option to it";
-                diagnostics.push(found.note(note));
+                let open = declared.iter().any(|f| f.name.name == feature.name.name && !f.options.is_empty());
+                diagnostics.push(found.note(match open {
+                    true => "only a file that imports the file of the feature adds an option to it",
+                    false => "a file adds options only to a feature that has a list of them",
+                }));
             }
         }
         for (at, option) in feature.options.iter().enumerate() {
@@ -270,7 +281,8 @@ pub(super) fn find<'a>(
     {
         let known = feature.options.iter().map(|o| o.name.as_str()).collect();
         let what = format!("the feature `{}` has no option", feature.name.name);
-        diagnostics.push(unknown(codes::FEATURE_OPTION, what, option, known));
+        let found = unknown(codes::FEATURE_OPTION, what, option, known);
+        diagnostics.push(found.cause(feature.name.span, "the feature"));
         return None;
     }
     Some(feature)
