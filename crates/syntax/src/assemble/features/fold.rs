@@ -1,21 +1,37 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `feature(f)` and `over(ipv6)`: tests that are decided here. What they exclude is left out, unseen by all that follows.
+//! `feature(f)` and `over(ipv6)`: tests that are decided here, and constants that are made of them alone. What they exclude is left
+//! out, unseen by all that follows.
+
+use std::collections::HashMap;
 
 use super::{Chosen, choose};
 use crate::assemble::codes;
 use crate::ast::*;
 use crate::diag::Diagnostic;
 use crate::span::Span;
+use crate::walk::{self, Node};
 
 pub(super) fn fold(tree: &mut File, declared: &[&Feature], chosen: &[Chosen], to: &mut Vec<Diagnostic>) {
     let over = version(tree);
     // A function of the program hides the test.
     let hidden = |item: &Item| matches!(&item.kind, ItemKind::Function { name, .. } if name.name == OVER);
     let tests_over = !tree.items.iter().any(hidden);
-    let mut folder = Folder { declared, chosen, over, tests_over, diagnostics: to, left_out: Vec::new() };
-    for item in &mut tree.items {
-        folder.item(&mut item.kind);
-    }
+    let functions = tree.items.iter().filter_map(|item| match &item.kind {
+        ItemKind::Function { name, .. } => Some(name.name.clone()),
+        _ => None,
+    });
+    let functions = functions.collect();
+    let (constants, left_out) = (HashMap::new(), Vec::new());
+    let mut folder =
+        Folder { declared, chosen, over, tests_over, functions, constants, diagnostics: to, left_out };
+    folder.constants(&mut tree.items);
+    tree.items.retain_mut(|item| match &mut item.kind {
+        ItemKind::Require { cond } => folder.expr(cond) != Some(true),
+        kind => {
+            folder.item(kind);
+            true
+        }
+    });
     tree.left_out.append(&mut folder.left_out);
 }
 
@@ -47,11 +63,33 @@ struct Folder<'a> {
     over: Option<Over>,
     /// whether `over(...)` is the test of the version
     tests_over: bool,
+    /// of the program, which may change something when they are called
+    functions: Vec<String>,
+    /// the values of those that tests alone decide
+    constants: HashMap<String, bool>,
     diagnostics: &'a mut Vec<Diagnostic>,
     left_out: Vec<Span>,
 }
 
 impl Folder<'_> {
+    /// Decides constants, whatever their order.
+    fn constants(&mut self, items: &mut [Item]) {
+        loop {
+            let known = self.constants.len();
+            for item in &mut *items {
+                let ItemKind::Const { name, value, .. } = &mut item.kind else { continue };
+                if !self.constants.contains_key(&name.name)
+                    && let Some(value) = self.expr(value)
+                {
+                    self.constants.insert(name.name.clone(), value);
+                }
+            }
+            if self.constants.len() == known {
+                break;
+            }
+        }
+    }
+
     fn item(&mut self, item: &mut ItemKind) {
         use ItemKind as K;
         match item {
@@ -72,9 +110,8 @@ impl Folder<'_> {
             K::CoalescingRule { when, .. } => self.value(when),
             K::Function { body, .. } | K::Extension { body, .. } => self.block(body),
             K::Machine { states, anywhere, .. } => {
-                for reaction in states.iter_mut().flat_map(|s| &mut s.reactions).chain(anywhere) {
-                    self.values(reaction.cond.as_mut());
-                    self.block(&mut reaction.body);
+                for reactions in states.iter_mut().map(|s| &mut s.reactions).chain([anywhere]) {
+                    reactions.retain_mut(|reaction| self.reaction(reaction));
                 }
             }
             K::Deploy { calls } => self.values(calls.iter_mut()),
@@ -101,6 +138,20 @@ impl Folder<'_> {
             }
             K::Id { .. } | K::OptUnion { .. } | K::FrameUnion { .. } | K::Feature(_) => {}
         }
+    }
+
+    /// Whether a reaction of a machine stays.
+    fn reaction(&mut self, reaction: &mut Reaction) -> bool {
+        let decided = reaction.cond.as_mut().and_then(|cond| self.expr(cond));
+        if decided == Some(false) {
+            self.left_out.push(reaction.head.to(reaction.body.span));
+            return false;
+        }
+        if decided.is_some() {
+            reaction.cond = None;
+        }
+        self.block(&mut reaction.body);
+        true
     }
 
     fn fields(&mut self, fields: &mut Vec<Field>) {
@@ -195,7 +246,8 @@ impl Folder<'_> {
 
     /// Replaces tests in the expression; what it is then, if they alone decide that.
     fn expr(&mut self, expr: &mut Expr) -> Option<bool> {
-        if let Some(value) = self.test(expr).or_else(|| self.version_test(expr)) {
+        let decided = self.test(expr).or_else(|| self.version_test(expr)).or_else(|| self.constant(expr));
+        if let Some(value) = decided {
             expr.kind = ExprKind::Bool(value);
             return Some(value);
         }
@@ -205,6 +257,13 @@ impl Folder<'_> {
             ExprKind::Binary(op @ (BinOp::And | BinOp::Or), ..) => {
                 let op = *op;
                 return self.connective(expr, op);
+            }
+            ExprKind::Binary(op @ (BinOp::Eq | BinOp::Ne), a, b) => {
+                let wanted = *op == BinOp::Eq;
+                match [a, b].map(|side| self.expr(side).or(literal(side))) {
+                    [Some(a), Some(b)] => Some((a == b) == wanted),
+                    _ => None,
+                }
             }
             ExprKind::Cond(cond, ..) => {
                 let decided = self.expr(cond);
@@ -243,6 +302,11 @@ impl Folder<'_> {
         let absorbing = op == BinOp::Or;
         let (span, sides) = (expr.span, [self.expr(a), self.expr(b)]);
         if sides.contains(&Some(absorbing)) {
+            // What is called before the test is called all the same.
+            if sides[0].is_none() && self.may_change(a) {
+                return None;
+            }
+            self.left_out.push(span);
             *expr = Expr { kind: ExprKind::Bool(absorbing), span };
             return Some(absorbing);
         }
@@ -253,6 +317,28 @@ impl Folder<'_> {
         };
         *expr = rest.0;
         rest.1
+    }
+
+    /// Whether the expression calls a function of the program, or a method.
+    fn may_change(&self, of: &Expr) -> bool {
+        let mut found = false;
+        walk::expr(of, &mut |node| {
+            let Node::Expr(Expr { kind: ExprKind::Call(callee, _), .. }) = node else { return };
+            found |= match &callee.kind {
+                ExprKind::Name(name) => self.functions.contains(name),
+                _ => true,
+            };
+        });
+        found
+    }
+
+    /// The value of a constant that tests have decided.
+    fn constant(&mut self, expr: &Expr) -> Option<bool> {
+        let ExprKind::Name(name) = &expr.kind else { return None };
+        let value = self.constants.get(name).copied()?;
+        // This is a use of it.
+        self.left_out.push(expr.span);
+        Some(value)
     }
 
     /// `cond ? a : b`
@@ -321,6 +407,10 @@ impl Folder<'_> {
         let known = choose::find(self.declared, &used, self.diagnostics).is_some();
         Some(known && self.chosen.iter().any(|c| c.is(&used)))
     }
+}
+
+fn literal(expr: &Expr) -> Option<bool> {
+    if let ExprKind::Bool(value) = expr.kind { Some(value) } else { None }
 }
 
 fn nothing(span: Span) -> Expr {
