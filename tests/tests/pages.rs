@@ -31,8 +31,8 @@ fn make_pages() -> Vec<(PathBuf, String)> {
             } else if path.extension().is_some_and(|e| e == "mtp")
                 && let Some(program) = compile_file(&path).expect("readable").program
             {
-                let made = page(&program, &[]);
-                assert_eq!(made, page(&program, &[]), "{}: each time the same", path.display());
+                let made = page(&program, &[], &[]);
+                assert_eq!(made, page(&program, &[], &[]), "{}: each time the same", path.display());
                 found.push((path, made));
             }
         }
@@ -138,7 +138,7 @@ fn requirements_are_told_and_nothing_in_them_is_taken_for_a_tag() {
         text: "a < b & \"c\"".to_owned(),
         ..Requirement::default()
     };
-    let html = page(&program, &[requirement("MUST-1", "met"), requirement("MUST-2", "not yet")]);
+    let html = page(&program, &[], &[requirement("MUST-1", "met"), requirement("MUST-2", "not yet")]);
     assert!(html.contains("1 met, 1 not yet, 0 n/a."));
     assert!(html.contains("a &lt; b &amp; &quot;c&quot;"));
     assert_eq!(left_open(&html), Vec::<&str>::new());
@@ -148,7 +148,7 @@ fn requirements_are_told_and_nothing_in_them_is_taken_for_a_tag() {
 fn schedules_are_trees_of_blocks_with_what_waits_in_them() {
     let page = |name: &str| {
         let path = root().join("tests/programs").join(name);
-        page(&compile_file(&path).expect("readable").program.expect("it is right"), &[])
+        page(&compile_file(&path).expect("readable").program.expect("it is right"), &[], &[])
     };
     let packets = page("scheduling.mtp");
     for part in ["<h3>Packets</h3>", "queue 2, for each flow <small><code>1Mbps</code></small>"] {
