@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    BlueprintDef, BpFieldKind, CrcPart, CtxId, EventKind, Instr, Needs, Program, SchedInput, SchedInputs,
-    Schedule, Stmt, StmtKind, Ty, walk,
+    BlueprintDef, BpFieldKind, CrcPart, CtxId, EventId, EventKind, Instr, Needs, Program, SchedInput,
+    SchedInputs, Schedule, Stmt, StmtKind, Ty, walk,
 };
 
 /// The name of an event kind in the language.
@@ -91,6 +91,45 @@ pub fn blocks(schedule: &Schedule) -> BTreeSet<&'static str> {
         };
     }
     found
+}
+
+/// Whether the program can send a packet because a timer fired. One that cannot does not repair the loss of a last packet, so it does
+/// not promise that what it sends arrives.
+pub fn sends_on_timer(program: &Program) -> bool {
+    let mut sends = Vec::with_capacity(program.functions.len());
+    let mut raises: Vec<BTreeSet<EventId>> = Vec::with_capacity(program.functions.len());
+    // Functions stand behind those that they call.
+    for function in &program.functions {
+        let (mut own, mut raised) = (false, BTreeSet::new());
+        walk::statements(&function.body, &mut |stmt| match &stmt.kind {
+            StmtKind::Call { func, .. } => {
+                own |= sends[func.index()];
+                raised.extend(&raises[func.index()]);
+            }
+            StmtKind::Instr(Instr::PktGen { .. }) => own = true,
+            StmtKind::Instr(Instr::Raise { event }) => {
+                if let Ty::Event(id) = function.locals[event.index()].ty {
+                    raised.insert(id);
+                }
+            }
+            _ => {}
+        });
+        sends.push(own);
+        raises.push(raised);
+    }
+    let timers = (0..).zip(&program.events).filter(|(_, event)| event.kind == EventKind::Timer);
+    let mut todo: Vec<EventId> = timers.map(|(number, _)| EventId(number)).collect();
+    let mut seen: BTreeSet<EventId> = todo.iter().copied().collect();
+    while let Some(event) = todo.pop() {
+        let chain = program.chains.get(event.index()).and_then(Option::as_ref);
+        for func in chain.into_iter().flat_map(|it| it.present.iter().chain(it.absent.iter().flatten())) {
+            if sends[func.index()] {
+                return true;
+            }
+            todo.extend(raises[func.index()].iter().filter(|event| seen.insert(**event)));
+        }
+    }
+    false
 }
 
 /// The name of a packet that carries a payload without a checksum over it: what the network changes of that, nobody sees.

@@ -232,7 +232,9 @@ fn slowdowns(group: &Group) -> [Points; 2] {
 
 /// Which share of all flows had ended; those that have not are among them.
 fn completions(group: &Group) -> Points {
-    let mut times: Vec<f64> = group.rows.iter().filter_map(|row| Some(row[2]? - row[1]?)).collect();
+    // A flow without a slowdown did not arrive as a whole.
+    let whole = group.rows.iter().filter(|row| row[3].is_some());
+    let mut times: Vec<f64> = whole.filter_map(|row| Some(row[2]? - row[1]?)).collect();
     times.sort_by(f64::total_cmp);
     let each = times.len().div_ceil(SHARES).max(1);
     let share = |n: usize| n as f64 / group.rows.len() as f64;

@@ -34,6 +34,9 @@ pub struct Flow {
 /// Bytes of a flow at least: it carries its number.
 pub const OCTETS_MIN: u64 = 8;
 
+/// Nanoseconds from the end of sending until it is looked whether a flow is over.
+pub const FIRST_LOOK: u64 = 100_000;
+
 /// What became of a flow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Outcome {
@@ -47,6 +50,26 @@ pub struct Outcome {
     pub refusal: Option<Refusal>,
     /// something arrived that was not sent so
     pub wrong: bool,
+    /// when the last bytes arrived
+    pub last: Option<u64>,
+    /// nothing more will arrive, and the program does not promise that it does
+    pub over: Option<Over>,
+}
+
+/// The end of a flow of which messages were lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Over {
+    /// when its last message was delivered; if none was, when it was given up
+    pub at: u64,
+    /// messages
+    pub lost: u32,
+}
+
+impl Outcome {
+    /// Neither all of it has arrived, nor is it certain that something will not.
+    pub fn is_open(&self) -> bool {
+        self.ended.is_none() && self.failed.is_none() && self.over.is_none()
+    }
 }
 
 /// All flows of a run.
@@ -58,6 +81,8 @@ pub struct Flows {
     followers: Vec<Vec<(u32, u64)>>,
     /// those that are measured and have neither ended nor failed
     open: usize,
+    /// when the last of those that are measured ended
+    pub settled_at: u64,
     /// bytes of all flows that arrived
     pub arrived: u64,
     /// that may begin now, with their time
@@ -68,6 +93,12 @@ pub struct Flows {
     /// flow, number and bytes of messages that offloads made shorter or longer
     pub lengths: FxHashSet<(u32, u32, u64)>,
     pub messages: MessageTimes,
+    /// of flows of programs that may lose messages, how many were sent
+    sent: FxHashMap<u32, u32>,
+    /// of those whose sender has finished, how many messages they have and since when
+    finished: FxHashMap<u32, (u32, u64)>,
+    /// those of them that were not looked at yet
+    new_finished: Vec<u32>,
 }
 
 /// A message of a flow.
@@ -171,16 +202,52 @@ impl Flows {
         let outcome = &mut self.outcomes[flow as usize];
         outcome.wrong |= !right;
         outcome.received += octets;
+        outcome.last = Some(now);
         self.arrived += octets;
         if let Some(series) = &mut self.series {
             *series.octets.entry((now / series.every.max(1), flow)).or_default() += octets;
         }
-        if outcome.received >= self.all[flow as usize].octets && outcome.ended.is_none() {
+        if let Some(over) = &mut outcome.over {
+            // It was given up too early.
+            *over = Over { at: now, lost: over.lost.saturating_sub(1) };
+        } else if outcome.received >= self.all[flow as usize].octets && outcome.ended.is_none() {
             outcome.ended = Some(now);
             if outcome.failed.is_none() {
-                self.settle(flow, now);
+                self.settle(flow, now, now);
             }
         }
+    }
+
+    /// A message of a program that may lose it was sent.
+    pub fn sent(&mut self, message: Message, now: u64) {
+        let sent = self.sent.entry(message.flow).or_default();
+        *sent += 1;
+        if u64::from(*sent) == message.count {
+            self.finished.insert(message.flow, (*sent, now));
+            self.new_finished.push(message.flow);
+        }
+    }
+
+    /// One whose sender has finished, once.
+    pub fn next_finished(&mut self) -> Option<u32> {
+        self.new_finished.pop()
+    }
+
+    /// Since when nothing has happened to a flow whose sender has finished.
+    pub fn quiet_since(&self, flow: u32) -> u64 {
+        let finished = self.finished.get(&flow).map_or(0, |(_, at)| *at);
+        self.outcomes[flow as usize].last.map_or(finished, |last| last.max(finished))
+    }
+
+    /// What has not arrived of a flow whose sender has finished never will.
+    pub fn give_up(&mut self, flow: u32, now: u64) {
+        let Some((count, _)) = self.finished.remove(&flow) else { return };
+        let there =
+            self.there.get(&flow).map_or(0, |[_, gone]| gone.iter().map(|word| word.count_ones()).sum());
+        let outcome = &mut self.outcomes[flow as usize];
+        let at = outcome.last.unwrap_or(now);
+        outcome.over = Some(Over { at, lost: count - there });
+        self.settle(flow, at, now);
     }
 
     /// A message reached its receiver.
@@ -217,9 +284,9 @@ impl Flows {
     /// An application was told an error.
     pub fn failed(&mut self, flow: u32, status: u8, now: u64) {
         let outcome = &mut self.outcomes[flow as usize];
-        if outcome.failed.is_none() && outcome.ended.is_none() {
+        if outcome.is_open() {
             outcome.failed = Some(status);
-            self.settle(flow, now);
+            self.settle(flow, now, now);
         }
     }
 
@@ -229,8 +296,12 @@ impl Flows {
         self.failed(flow, refusal.status, now);
     }
 
-    fn settle(&mut self, flow: u32, now: u64) {
-        self.open -= usize::from(!self.all[flow as usize].background);
+    /// A flow is over since a time, which is known now.
+    fn settle(&mut self, flow: u32, since: u64, now: u64) {
+        if !self.all[flow as usize].background {
+            self.open -= 1;
+            self.settled_at = self.settled_at.max(since);
+        }
         self.due
             .extend(self.followers[flow as usize].iter().map(|(follower, pause)| (now + pause, *follower)));
     }
@@ -268,6 +339,25 @@ mod tests {
         assert!(!flows.done());
         flows.received(1, 10, true, 7);
         assert!(flows.done());
+    }
+
+    #[test]
+    fn one_of_which_messages_were_lost_ends_with_the_last_delivery() {
+        let flow = |start| Flow { source: 0, destination: 1, octets: 30, start, background: false };
+        let all = vec![flow(Start::At(0)), flow(Start::After { flow: 0, pause: 0 })];
+        let mut flows = Flows::new(all, 2).expect("two flows");
+        let message = |number| Message { flow: 0, number, octets: 10, count: 3 };
+        (0..3).for_each(|number| flows.sent(message(number), 5));
+        assert_eq!((flows.next_finished(), flows.next_finished()), (Some(0), None));
+        flows.delivered(message(1), true, 7);
+        assert_eq!(flows.quiet_since(0), 7);
+        flows.give_up(0, 100);
+        assert_eq!(flows.outcomes[0].over, Some(Over { at: 7, lost: 2 }));
+        assert_eq!((flows.settled_at, flows.next_due()), (7, Some((100, 1))));
+        // It was on its way after all.
+        flows.delivered(message(0), true, 200);
+        assert_eq!(flows.outcomes[0].over, Some(Over { at: 200, lost: 1 }));
+        assert!(!flows.done(), "the other one is not over");
     }
 
     #[test]

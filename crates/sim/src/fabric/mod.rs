@@ -4,6 +4,7 @@
 //! [`crate::net`] holds two hosts and the faults between them under the glass; here are many, over links that queue. What
 //! hosts send leaves the core only when its link is free, so that the program's own scheduling decides until then.
 
+mod ends;
 mod flows;
 mod host;
 mod host_apps;
@@ -30,9 +31,9 @@ pub mod workload;
 use std::sync::Arc;
 
 use carrick_interp::Config;
-use carrick_ir::{NetLayer, Program};
+use carrick_ir::{NetLayer, Program, uses};
 
-pub use flows::{Flow, Flows, MessageTimes, Outcome, Series, Start};
+pub use flows::{Flow, Flows, MessageTimes, Outcome, Over, Series, Start};
 pub use host_programs::HostPrograms;
 pub use setup::Setup;
 pub use station::Placed;
@@ -70,6 +71,7 @@ fn config(setup: &Setup, node: Node) -> Config {
 
 fn host(programs: &HostPrograms<'_>, setup: &Setup, host: u32, trace: bool) -> Result<Host, String> {
     let Way { program, engine, params } = programs.at(host);
+    let shape = Shape::of(program)?;
     let config = Config { params: params.clone(), trace, ..config(setup, host) };
     let place = Place {
         host,
@@ -78,12 +80,13 @@ fn host(programs: &HostPrograms<'_>, setup: &Setup, host: u32, trace: bool) -> R
         message: setup.message,
         longest: offload::longest(setup.message, &setup.offloads),
         outstanding: setup.outstanding,
+        may_lose: shape == Shape::Message && !uses::sends_on_timer(program),
         keep: setup.keep,
     };
     let core = engine.core(program, &config, host as usize)?;
     let server = Server::of(&setup.services, host, setup.seed)?;
     let calls = Calls::new(Interface::of(program)?);
-    Ok(Host::new(core, HostApp::new(Shape::of(program)?, place)?, calls, server))
+    Ok(Host::new(core, HostApp::new(shape, place)?, calls, server))
 }
 
 /// Runs it. With an observer, the cores of hosts report their records.

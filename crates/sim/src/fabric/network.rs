@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The event loop: moves packets from port to port, and lets hosts work.
 
-use super::flows::Flows;
+use super::flows::{FIRST_LOOK, Flows};
 use super::host::Host;
 use super::host_apps::host_at;
 use super::packets::Packets;
@@ -40,6 +40,8 @@ pub(super) enum Happening {
     Call { number: u32 },
     /// a flow begins
     Begin { flow: u32 },
+    /// a flow may be over of which messages were lost
+    Over { flow: u32 },
     /// the next of the flows that have a time
     Starts { place: u32 },
     /// a port is told that a priority must pause, or may go on
@@ -147,6 +149,11 @@ impl<'o> Network<'o> {
         self.now
     }
 
+    /// When the last flow that is measured ended, or if one did not, when the run did.
+    pub fn ended_at(&self) -> u64 {
+        if self.flows.done() { self.flows.settled_at } else { self.now }
+    }
+
     /// Runs until every flow has ended or failed, nothing is left to happen, or the limit is reached.
     pub fn run(&mut self, limit: u64) {
         // Those at the beginning are before all that applications do.
@@ -218,6 +225,7 @@ impl<'o> Network<'o> {
             Happening::Work { station, worker } => self.station_works(station, worker as usize),
             Happening::Call { number } => self.call(number),
             Happening::Begin { flow } => self.begin(flow),
+            Happening::Over { flow } => self.look_for_end(flow),
             Happening::Starts { place } => {
                 self.plan_start(place + 1);
                 let (_, flow) = self.starts[place as usize];
@@ -565,8 +573,11 @@ impl<'o> Network<'o> {
         any
     }
 
-    /// Flows begin that follow others.
+    /// Flows begin that follow others, and those whose sender has finished are looked at a little later.
     pub(super) fn plan_followers(&mut self) {
+        while let Some(flow) = self.flows.next_finished() {
+            self.event_queue.plan(self.now + FIRST_LOOK, Happening::Over { flow });
+        }
         while let Some((at, flow)) = self.flows.next_due() {
             self.event_queue.plan(at, Happening::Begin { flow });
         }

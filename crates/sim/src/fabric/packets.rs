@@ -46,6 +46,13 @@ impl Packets {
         self.all[number as usize] = octets;
     }
 
+    /// Whether a packet is on its way of which this holds. It takes time: nothing notes which packets are.
+    pub fn any(&self, holds: impl Fn(&Label) -> bool) -> bool {
+        let mut gone = vec![false; self.all.len()];
+        self.free.iter().for_each(|number| gone[*number as usize] = true);
+        gone.iter().zip(&self.labels).any(|(gone, label)| !gone && holds(label))
+    }
+
     pub fn label(&self, number: u32) -> Label {
         self.labels[number as usize]
     }

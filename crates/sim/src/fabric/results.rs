@@ -34,6 +34,34 @@ impl FlowResult {
         Some(self.outcome.ended? - self.outcome.started?)
     }
 
+    /// Bits per second that arrived of one that is over, whole or not.
+    pub fn rate_bps(&self) -> Option<f64> {
+        let Outcome { started, ended, over, received, .. } = self.outcome;
+        let end = ended.or(over.map(|over| over.at)).filter(|_| self.is_well())?;
+        Some(received as f64 * 8e9 / (end - started?).max(1) as f64)
+    }
+
+    /// Nothing wrong arrived, and no application was told an error.
+    fn is_well(&self) -> bool {
+        !self.outcome.wrong && self.outcome.failed.is_none()
+    }
+
+    /// Its word in tables.
+    pub fn status(&self) -> &'static str {
+        let Outcome { failed, ended, over, .. } = self.outcome;
+        match failed {
+            Some(status) => STATUS_NAMES.get(usize::from(status)).copied().unwrap_or("?"),
+            None if ended.is_some() => "OK",
+            None if over.is_some() => "LOST",
+            None => "OPEN",
+        }
+    }
+
+    /// When its last bytes arrived, if nothing more of it will.
+    pub fn ended_at(&self) -> Option<u64> {
+        self.outcome.ended.or(self.outcome.over.map(|over| over.at))
+    }
+
     /// How many times as long as it should take.
     pub fn slowdown(&self) -> Option<f64> {
         self.took_ns().map(|took| took as f64 / self.ideal_ns.max(1) as f64)
@@ -145,7 +173,7 @@ impl Results {
     /// Of a network that has run, with these programs in it, and ends of this protocol.
     pub(super) fn of(mut network: Network<'_>, setup: &Setup, of: (&[Placed<'_>], u8)) -> Results {
         let routes = Routes::of(&setup.topology);
-        let now = network.now();
+        let ended_at = network.ended_at();
         let ideal = |flow: &Flow| ideal_ns(&setup.topology, &routes, flow, u64::from(setup.mtu));
         let all = network.flows.all.iter().zip(&network.flows.outcomes);
         let flows = all
@@ -169,7 +197,7 @@ impl Results {
             features: setup.features.clone(),
             messages: std::mem::take(&mut network.flows.messages),
             tiers: tiers(&mut network, &setup.topology),
-            ended_at: now,
+            ended_at,
             packets: network.made,
             hops: network.hops,
             timeline: std::mem::take(&mut network.timeline),
@@ -186,8 +214,13 @@ impl Results {
 
     /// Those of them that ended, whole and right.
     pub fn ended(&self) -> impl Iterator<Item = &FlowResult> {
-        self.measured()
-            .filter(|f| f.outcome.ended.is_some() && !f.outcome.wrong && f.outcome.failed.is_none())
+        self.measured().filter(|f| f.outcome.ended.is_some() && f.is_well())
+    }
+
+    /// Those of which messages were lost, and messages that were.
+    pub fn with_losses(&self) -> (usize, u64) {
+        let overs = self.measured().filter_map(|f| f.outcome.over);
+        overs.fold((0, 0), |(flows, lost), over| (flows + 1, lost + u64::from(over.lost)))
     }
 
     /// Sentences about what should not have happened.
@@ -201,7 +234,7 @@ impl Results {
                     let from = f.outcome.refusal.map_or_else(String::new, |refusal| format!(" ({refusal})"));
                     format!("the application got {name}{from}")
                 }
-                (_, _, None) if f.flow.background => return None,
+                (_, _, None) if f.flow.background || f.outcome.over.is_some() => return None,
                 (_, _, None) => format!("{} of {} bytes arrived", f.outcome.received, f.flow.octets),
                 _ => return None,
             };
@@ -223,7 +256,7 @@ impl Results {
             && background.all(|f| f.outcome.ended.is_some_and(|at| at < self.ended_at))
     }
 
-    /// Bytes of flows that arrived, in bits per second of the whole run.
+    /// Bytes of flows that arrived, in bits per second of the whole run, which ends with the last of them.
     pub fn goodput_bps(&self) -> f64 {
         self.goodput_of_bps(|_| true)
     }
@@ -235,13 +268,9 @@ impl Results {
         if self.ended_at == 0 { 0.0 } else { octets as f64 * 8e9 / self.ended_at as f64 }
     }
 
-    /// Jain's index of the rates of all flows that ended: 1 where they are alike (Jain, Chiu and Hawe, 1984).
+    /// Jain's index of the rates of all flows that are over.
     pub fn fairness(&self) -> Option<f64> {
-        let rates: Vec<f64> =
-            self.ended().filter_map(|f| Some(f.flow.octets as f64 / f.took_ns()?.max(1) as f64)).collect();
-        let sum: f64 = rates.iter().sum();
-        let squares: f64 = rates.iter().map(|r| r * r).sum();
-        (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+        jain(&self.measured().filter_map(FlowResult::rate_bps).collect::<Vec<_>>())
     }
 
     /// Slowdowns by length, in so many buckets of equally many flows.
@@ -285,21 +314,17 @@ impl Results {
         for (number, f) in self.flows.iter().enumerate() {
             let ns = |at: Option<u64>| at.map_or(String::new(), |at| at.to_string());
             let slowdown = f.slowdown().map_or(String::new(), |s| format!("{s:.4}"));
-            let status = match (f.outcome.failed, f.outcome.ended) {
-                (Some(status), _) => STATUS_NAMES.get(usize::from(status)).copied().unwrap_or("?"),
-                (None, Some(_)) => "OK",
-                (None, None) => "OPEN",
-            };
             let _ = write!(
                 text,
-                "{number},{},{},{},{},{},{},{slowdown},{},{status}",
+                "{number},{},{},{},{},{},{},{slowdown},{},{}",
                 f.flow.source,
                 f.flow.destination,
                 f.flow.octets,
                 ns(f.outcome.started),
-                ns(f.outcome.ended),
+                ns(f.ended_at()),
                 f.ideal_ns,
                 u8::from(f.flow.background),
+                f.status(),
             );
             self.features_of(f.flow.source, &mut text);
         }
@@ -318,6 +343,13 @@ impl Results {
         }
         line.push('\n');
     }
+}
+
+/// Jain's index of rates: 1 where they are alike (Jain, Chiu and Hawe, 1984).
+fn jain(rates: &[f64]) -> Option<f64> {
+    let sum: f64 = rates.iter().sum();
+    let squares: f64 = rates.iter().map(|r| r * r).sum();
+    (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
 }
 
 fn bucket(flows: &mut [(u64, f64)]) -> Bucket {
@@ -424,7 +456,7 @@ fn bottleneck(network: &Network<'_>, setup: &Setup) -> LinkResult {
 
 /// A link without a name that carried this much.
 fn used(network: &Network<'_>, counters: PortCounters, rate_bps: u64) -> LinkResult {
-    let most = rate_bps as f64 * network.now().max(1) as f64 / 8e9;
+    let most = rate_bps as f64 * network.ended_at().max(1) as f64 / 8e9;
     let busy = (counters.octets as f64 / most.max(1.0)).min(1.0);
     LinkResult { name: String::new(), counters, rate_bps, busy }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use carrick_ir::{COUNTERS, counter};
 use carrick_sim::fabric::MessageTimes;
 use carrick_sim::fabric::results::{
-    Bucket, LinkResult, OffloadResult, ServiceResult, StationResult, Tier, TierResult,
+    Bucket, LinkResult, OffloadResult, Results, ServiceResult, StationResult, Tier, TierResult,
 };
 use carrick_sim::fabric::timed::CallResult;
 use serde_json::{Map, Value, json};
@@ -84,8 +84,12 @@ pub fn pretty(runs: &[Run], varied: &[String], took: Duration) {
 
 fn one(run: &Run) {
     let r = &run.results;
+    let losses = match r.with_losses() {
+        (0, _) => String::new(),
+        (flows, lost) => format!(", {flows} with {lost} lost messages"),
+    };
     println!(
-        "flows             {} of {} ended, at {:.6} s",
+        "flows             {} of {} ended, at {:.6} s{losses}",
         r.ended().count(),
         r.measured().count(),
         r.ended_at as f64 / 1e9
@@ -262,7 +266,7 @@ fn run_json(run: &Run, varied: &[String]) -> Value {
         "bottleneck": link_json(&r.bottleneck),
         "senders": run.senders.iter().map(sender_json).collect::<Vec<_>>(),
         "links": r.links.iter().map(link_json).collect::<Vec<_>>(),
-        "messages": messages_json(&r.messages),
+        "messages": messages_json(r),
         "packets": r.packets,
         "hops": r.hops,
         "counters": counters(&r.counters),
@@ -292,7 +296,8 @@ fn link_json(l: &LinkResult) -> Value {
     })
 }
 
-fn messages_json(m: &MessageTimes) -> Value {
+fn messages_json(r: &Results) -> Value {
+    let m = &r.messages;
     let [p50, p99, most] = m.percentiles().map_or([None; 3], |times| times.map(Some));
     json!({
         "count": m.took_ns.len(),
@@ -300,6 +305,7 @@ fn messages_json(m: &MessageTimes) -> Value {
         "p99_ns": p99,
         "max_ns": most,
         "delivered_again": m.again,
+        "lost": r.with_losses().1,
     })
 }
 

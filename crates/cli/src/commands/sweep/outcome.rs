@@ -4,7 +4,6 @@
 use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
 use carrick_driver::hash::Hash;
-use carrick_ir::STATUS_NAMES;
 use carrick_sim::Report;
 use carrick_sim::app::{End, Record};
 use carrick_sim::fabric::results::FlowResult;
@@ -225,7 +224,7 @@ fn of_network(run: &Run) -> Outcome {
     let first = r.measured().filter_map(|f| f.outcome.started).min();
     let last = r
         .measured()
-        .map(|f| f.outcome.ended)
+        .map(FlowResult::ended_at)
         .collect::<Option<Vec<u64>>>()
         .and_then(|all| all.into_iter().max());
     let ports = r.tiers.iter().map(|tier| &tier.counters);
@@ -254,12 +253,9 @@ fn of_network(run: &Run) -> Outcome {
 }
 
 fn network_flow(number: usize, f: &FlowResult) -> Vec<String> {
-    let status = match (f.outcome.failed, f.outcome.ended) {
-        (Some(status), _) => {
-            STATUS_NAMES.get(usize::from(status)).map_or("?".into(), |name| name.to_lowercase())
-        }
-        (None, Some(_)) => "closed".to_owned(),
-        (None, None) => "open".to_owned(),
+    let status = match f.status() {
+        "OK" => "closed".to_owned(),
+        other => other.to_lowercase(),
     };
     vec![
         number.to_string(),
@@ -268,7 +264,7 @@ fn network_flow(number: usize, f: &FlowResult) -> Vec<String> {
         f.flow.octets.to_string(),
         f.outcome.received.to_string(),
         text(f.outcome.started),
-        text(f.outcome.ended),
+        text(f.ended_at()),
         f.ideal_ns.to_string(),
         text(f.slowdown().map(|slowdown| format!("{slowdown:.4}"))),
         u8::from(f.flow.background).to_string(),

@@ -133,9 +133,13 @@ impl HostApp {
     fn sent(&mut self, way: usize, piece: Piece, status: u8, flows: &mut Flows, now: u64) {
         let outbox = &mut self.ways[way].outbox;
         outbox.answered();
+        let again = status == BUSY && outbox.refused(piece, now, way, &mut self.pending);
+        if self.place.may_lose && !again {
+            flows.sent(self.pieces.message(piece, flows), now);
+        }
         match status {
             OK => outbox.taken(),
-            BUSY if outbox.refused(piece, now, way, &mut self.pending) => {}
+            BUSY if again => {}
             _ => {
                 let len = self.pieces.len(piece, flows);
                 flows.refused(piece.flow, Refusal { call: "send", len, status }, now);

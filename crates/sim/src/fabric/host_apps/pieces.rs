@@ -74,7 +74,7 @@ impl Pieces {
     }
 
     /// The message, as the flows count it.
-    fn message(&self, piece: Piece, flows: &Flows) -> Message {
+    pub fn message(&self, piece: Piece, flows: &Flows) -> Message {
         let (octets, count) = self.piece(piece, flows);
         Message { flow: piece.flow, number: piece.number, octets, count }
     }

@@ -15,6 +15,8 @@ pub struct Place {
     pub longest: u32,
     /// messages to one host that are under way at once, if that is said
     pub outstanding: Option<u32>,
+    /// the program does not promise that messages arrive
+    pub may_lose: bool,
     /// one connection to each host that is sent to, for all flows, and not one for each flow
     pub keep: bool,
 }

@@ -127,6 +127,7 @@ impl Application {
             message: setup.message,
             longest,
             outstanding: None,
+            may_lose: false,
             keep: false,
         };
         Ok(Some(Application {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The end of a flow of a program that may lose messages: its sender has finished, and nothing is on its way.
+
+use super::flows::{FIRST_LOOK, Flow};
+use super::host_apps::address;
+use super::network::{Happening, Network};
+
+/// The next look is after this part of the time that has gone by.
+const PART: u64 = 4;
+/// Nanoseconds after which a flow of which nothing has arrived is over, whatever its hosts are about to do: a timer that is always
+/// started again says nothing.
+const PATIENCE: u64 = 10_000_000_000;
+
+impl Network<'_> {
+    /// Ends a flow if nothing more of it will arrive, or looks again later.
+    pub(super) fn look_for_end(&mut self, number: u32) {
+        if !self.flows.outcomes[number as usize].is_open() {
+            return;
+        }
+        let (now, flow) = (self.now(), self.flows.all[number as usize]);
+        let waited = now - self.flows.quiet_since(number);
+        if waited < PATIENCE && !self.is_quiet(&flow) {
+            return self.plan(now + FIRST_LOOK.max(waited / PART), Happening::Over { flow: number });
+        }
+        self.flows.give_up(number, now);
+        self.plan_followers();
+    }
+
+    /// Whether neither hosts nor the network have anything that may become a delivery.
+    fn is_quiet(&self, flow: &Flow) -> bool {
+        let idle = |host: u32| {
+            let it = &self.hosts[host as usize];
+            let port = &self.ports[self.uplinks[host as usize] as usize];
+            port.idle(self.now()) && it.asks.is_empty() && it.core.next_deadline().is_none()
+        };
+        let stations = &self.stations.all;
+        let settled = stations.iter().all(|it| it.offload.is_none() && it.core.next_deadline().is_none());
+        let ends = [address(flow.source), address(flow.destination)];
+        // A program in the network may give a packet other addresses.
+        let anywhere = !stations.is_empty();
+        let under_way =
+            || self.packets.any(|it| anywhere || ends.contains(&it.source) && ends.contains(&it.destination));
+        idle(flow.source) && idle(flow.destination) && settled && !under_way()
+    }
+}

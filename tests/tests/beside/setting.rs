@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A folder with programs, and the results of runs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use carrick_tests::build::root;
+use serde_json::Value;
+
+/// A folder with the protocols, and with a program whose messages may be lost.
+pub fn begun() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::os::unix::fs::symlink(root().join("protocols"), folder.path().join("protocols")).expect("writable");
+    let program = root().join("tests/tests/beside/datagram.mtp");
+    std::fs::copy(program, folder.path().join("datagram.mtp")).expect("writable");
+    folder
+}
+
+pub fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+/// The lines of a table, without its manifest.
+fn rows(dir: &Path, name: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(dir.join(name)).expect("readable");
+    text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+/// A line of a table, by column.
+pub type Row = BTreeMap<String, String>;
+
+pub trait Cell {
+    fn number(&self, column: &str) -> u64;
+}
+
+impl Cell for Row {
+    fn number(&self, column: &str) -> u64 {
+        self[column].parse().unwrap_or_else(|_| panic!("{column}: {self:?}"))
+    }
+}
+
+/// A table.
+pub fn table(dir: &Path, name: &str) -> Vec<Row> {
+    let rows = rows(dir, name);
+    let cells = |row: &String| row.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let head = cells(&rows[0]);
+    rows[1..].iter().map(|row| head.iter().cloned().zip(cells(row)).collect()).collect()
+}
