@@ -220,7 +220,7 @@ fn what_hosts_cannot_run_is_said() {
         assert!(!output.status.success() && said.contains(wanted), "{more:?}: {said}");
     };
     refused(&["--host-with", "h9=counted"], "it has h0 to h3");
-    refused(&["--host-with", "s0=counted"], "no node");
+    refused(&["--host-with", "s0=counted"], "\"s0\" names no host of this topology: it has h0 to h3");
     refused(&["--host-with", "h0"], "expected HOSTS=FEATURES");
     refused(&["--host-with", "h0=conted"], "no feature or option `conted`");
     refused(&["--host-set", "h0.windw=1"], "did you mean window?");

@@ -93,10 +93,12 @@ pub fn features(line: &str) -> Option<Features> {
     }
 }
 
-/// Returns whether hosts of a command line (`carrick sim ...`) have features of their own.
-pub fn has_host_features(line: &str) -> bool {
+/// Returns whether hosts of a command line (`carrick sim ...`) have programs or features of their own.
+pub fn has_different_hosts(line: &str) -> bool {
     match Args::try_parse_from(own_first(words::split(line))) {
-        Ok(Args { command: args::Command::Sim(sim), .. }) => !sim.fabric.host_with.is_empty(),
+        Ok(Args { command: args::Command::Sim(sim), .. }) => {
+            !sim.fabric.host_with.is_empty() || !sim.fabric.host_program.is_empty()
+        }
         _ => false,
     }
 }

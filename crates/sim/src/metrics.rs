@@ -32,6 +32,8 @@ pub struct Metrics {
     pub payload_octets: u64,
     /// those of them that had been sent before
     pub retransmitted_packets: u64,
+    /// by host, those that are not 0
+    pub retransmitted_by: BTreeMap<usize, u64>,
     pub retransmitted_octets: u64,
     /// nanoseconds from sending a byte (once) to retiring it
     pub rtt_samples: Vec<u64>,
@@ -48,6 +50,7 @@ impl Metrics {
             let sent_to = self.requests.entry((host, token)).or_default();
             if token != 0 && *sent_to > offset {
                 self.retransmitted_packets += 1;
+                *self.retransmitted_by.entry(host).or_default() += 1;
                 let again = end.min(*sent_to).saturating_sub(offset);
                 self.retransmitted_octets = self.retransmitted_octets.saturating_add(again);
             }
@@ -58,6 +61,7 @@ impl Metrics {
         let again = unit.sent_to.min(end).saturating_sub(offset);
         if again > 0 {
             self.retransmitted_packets += 1;
+            *self.retransmitted_by.entry(host).or_default() += 1;
             self.retransmitted_octets = self.retransmitted_octets.saturating_add(again);
             // Karn: what was sent twice says nothing about time.
             let touched: Vec<u64> = unit.clean.range(offset.saturating_add(1)..).map(|(e, _)| *e).collect();

@@ -39,7 +39,8 @@ pub struct Samples {
     programs: Vec<Arc<Program>>,
     field: Vec<String>,
     every: u64,
-    unit: &'static str,
+    /// by host; none where its program has no such field
+    units: Vec<Option<&'static str>>,
     now: BTreeMap<(usize, u64), Sampled>,
     counts: BTreeMap<usize, u32>,
     rows: Vec<Row>,
@@ -50,26 +51,17 @@ impl Samples {
     /// have so many nanoseconds.
     ///
     /// # Errors
-    /// A sentence, if a program has no such field with a number.
+    /// A sentence, if no program has such a field with a number.
     pub fn new(programs: Vec<Arc<Program>>, field: &str, every: u64) -> Result<Samples, String> {
         let field: Vec<String> = field.split('.').map(str::to_owned).collect();
-        let mut unit = "";
-        for program in &programs {
-            unit =
-                program.contexts.iter().find_map(|def| unit_in(program, def, &field)).ok_or_else(|| {
-                    let contexts = program.contexts.iter().flat_map(|def| &def.fields);
-                    let names: Vec<&str> =
-                        contexts.filter(|f| unit_of(&f.ty).is_some()).map(|f| &*f.name).collect();
-                    format!(
-                        "no context of {} has a field `{}` with a number; there are {}",
-                        program.file.raw(),
-                        field.join("."),
-                        names.join(", ")
-                    )
-                })?;
+        let unit =
+            |program: &Arc<Program>| program.contexts.iter().find_map(|def| unit_in(program, def, &field));
+        let units: Vec<_> = programs.iter().map(unit).collect();
+        if units.iter().all(Option::is_none) {
+            return Err(unknown(&programs, &field));
         }
         let (now, counts, rows) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-        Ok(Samples { programs, field, every: every.max(1), unit, now, counts, rows })
+        Ok(Samples { programs, field, every: every.max(1), units, now, counts, rows })
     }
 
     fn value(&self, host: usize, record: &Record) -> Option<f64> {
@@ -82,18 +74,17 @@ impl Samples {
         number(path.iter().try_fold(&fields, |value, name| value.get(name))?).filter(|value| !value.is_nan())
     }
 
-    /// The table; `features` are those of each host's program, if they differ.
-    pub fn csv(self, features: &[String]) -> String {
-        let column = if features.is_empty() { "" } else { ",features" };
-        let mut text = format!("sampled_ns,host,context,field,unit,value{column}\n");
+    /// The table; `columns` are more ones about a host, which `about` appends, with the end of the line.
+    pub fn csv(self, columns: &str, about: impl Fn(u32, &mut String)) -> String {
+        let mut text = format!("sampled_ns,host,context,field,unit,value{columns}\n");
         let last = self.now.iter().map(|((host, _), it)| row(*host, it, self.every));
         let mut rows: Vec<Row> = self.rows.iter().copied().chain(last).collect();
         rows.sort_by_key(|row| (row.until, row.host, row.number));
         let field = self.field.join(".");
         for Row { until, host, number, value } in rows {
-            let _ = write!(text, "{until},{host},{number},{field},{},{value}", self.unit);
-            text.extend(features.get(host).iter().flat_map(|features| [",", features.as_str()]));
-            text.push('\n');
+            let unit = self.units.get(host).copied().flatten().unwrap_or_default();
+            let _ = write!(text, "{until},{host},{number},{field},{unit},{value}");
+            about(host as u32, &mut text);
         }
         text
     }
@@ -122,6 +113,22 @@ impl Observer for Samples {
         }
         it.value = value;
     }
+}
+
+/// Says which fields there are instead.
+fn unknown(programs: &[Arc<Program>], field: &[String]) -> String {
+    let mut files: Vec<(&str, String)> = Vec::new();
+    for program in programs {
+        let contexts = program.contexts.iter().flat_map(|def| &def.fields);
+        let names: Vec<&str> = contexts.filter(|f| unit_of(&f.ty).is_some()).map(|f| &*f.name).collect();
+        if files.iter().all(|(file, _)| *file != program.file.raw()) {
+            files.push((program.file.raw(), names.join(", ")));
+        }
+    }
+    let each = files.iter().map(|(file, names)| {
+        format!("no context of {file} has a field `{}` with a number; there are {names}", field.join("."))
+    });
+    each.collect::<Vec<_>>().join("; ")
 }
 
 /// The field's path without the name of its context.

@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A folder with programs, and the results of runs.
+//! A dumbbell with two programs, and its results.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use carrick_tests::build::root;
 use serde_json::Value;
+
+/// From left to right over one link of 100 Mbit/s.
+pub const BESIDE: [&str; 12] = [
+    "sim",
+    "protocols/tcp/tcp.mtp",
+    "--topology",
+    "dumbbell:2",
+    "--workload",
+    "all-to-all@h0..h1:h2..h3",
+    "--rate",
+    "100Mbps",
+    "--delay",
+    "1ms",
+    "--bytes",
+    "1MB",
+];
+/// One host at each end runs another program.
+pub const DATAGRAMS: [&str; 4] = ["--host-program", "h1=datagram.mtp", "--host-program", "h3=datagram.mtp"];
 
 /// A folder with the protocols, and with a program whose messages may be lost.
 pub fn begun() -> tempfile::TempDir {
@@ -20,8 +38,13 @@ pub fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
+/// Whether two results differ only in what asked for them.
+pub fn same_results(a: &Value, b: &Value) -> bool {
+    a["runs"] == b["runs"] && !a["runs"].is_null()
+}
+
 /// The lines of a table, without its manifest.
-fn rows(dir: &Path, name: &str) -> Vec<String> {
+pub fn rows(dir: &Path, name: &str) -> Vec<String> {
     let text = std::fs::read_to_string(dir.join(name)).expect("readable");
     text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
 }

@@ -48,7 +48,7 @@ pub enum Command {
     Build(Build),
     /// Run a program in the simulator
     #[command(
-        before_help = "Example: carrick sim stream.mtp --loss 1% --delay 10ms --rate 100Mbps --bytes 10MB --seed 7 --pcap out.pcapng"
+        before_help = "Example: carrick sim stream.mtp --loss 1% --delay 10ms --rate 100Mbps --bytes 10MB --seed 7 --pcap out.pcapng\n         carrick sim stream.mtp --topology dumbbell:2 --workload all-to-all@h0..h1:h2..h3 --host-program h1=mine.mtp --host-program h3=mine.mtp"
     )]
     Sim(Box<SimArgs>),
     /// Run many simulations, over lists of values, and write one table

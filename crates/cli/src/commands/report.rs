@@ -47,9 +47,9 @@ fn of_run(args: &Report, run: &Path) -> Result<String, Failure> {
         return of_tables(&[run.to_owned()]);
     }
     let header = Header::read(&first).map_err(wrong)?;
-    if header.at.is_none() && command_line::has_host_features(&header.run) {
+    if header.at.is_none() && command_line::has_different_hosts(&header.run) {
         return Err(wrong(
-            "its hosts run different features, and a page draws one program; record tables with --samples and --rates instead"
+            "its hosts run different programs or features, and a page draws one program; record tables with --samples and --rates instead"
                 .into(),
         ));
     }

@@ -4,8 +4,10 @@
 //! [`crate::net`] holds two hosts and the faults between them under the glass; here are many, over links that queue. What
 //! hosts send leaves the core only when its link is free, so that the program's own scheduling decides until then.
 
+mod by_program;
 mod ends;
 mod flows;
+mod groups;
 mod host;
 mod host_apps;
 mod host_programs;
@@ -31,20 +33,20 @@ pub mod workload;
 use std::sync::Arc;
 
 use carrick_interp::Config;
-use carrick_ir::{NetLayer, Program, uses};
+use carrick_ir::{Program, uses};
 
+pub use by_program::ProgramResult;
 pub use flows::{Flow, Flows, MessageTimes, Outcome, Over, Series, Start};
+pub use groups::{Foreign, Group, Groups};
 pub use host_programs::HostPrograms;
 pub use setup::Setup;
 pub use station::Placed;
 use station::Station;
 
 use crate::calls::Calls;
-use crate::fit;
 use crate::interface::{Interface, Shape};
 use crate::judge;
 use crate::observe::Observer;
-use crate::run::same_version;
 use crate::scenario::{Engine, Way};
 use host::Host;
 use host_apps::{HostApp, Place};
@@ -69,7 +71,12 @@ fn config(setup: &Setup, node: Node) -> Config {
     }
 }
 
-fn host(programs: &HostPrograms<'_>, setup: &Setup, host: u32, trace: bool) -> Result<Host, String> {
+fn host(
+    programs: &HostPrograms<'_>,
+    setup: &Setup,
+    (host, message): (u32, u32),
+    trace: bool,
+) -> Result<Host, String> {
     let Way { program, engine, params } = programs.at(host);
     let shape = Shape::of(program)?;
     let config = Config { params: params.clone(), trace, ..config(setup, host) };
@@ -77,8 +84,8 @@ fn host(programs: &HostPrograms<'_>, setup: &Setup, host: u32, trace: bool) -> R
         host,
         hosts: setup.topology.hosts,
         seed: setup.seed,
-        message: setup.message,
-        longest: offload::longest(setup.message, &setup.offloads),
+        message,
+        longest: offload::longest(message, &setup.offloads),
         outstanding: setup.outstanding,
         may_lose: shape == Shape::Message && !uses::sends_on_timer(program),
         keep: setup.keep,
@@ -86,7 +93,7 @@ fn host(programs: &HostPrograms<'_>, setup: &Setup, host: u32, trace: bool) -> R
     let core = engine.core(program, &config, host as usize)?;
     let server = Server::of(&setup.services, host, setup.seed)?;
     let calls = Calls::new(Interface::of(program)?);
-    Ok(Host::new(core, HostApp::new(shape, place)?, calls, server))
+    Ok(Host::new(core, HostApp::new(shape, place), calls, server))
 }
 
 /// Runs it. With an observer, the cores of hosts report their records.
@@ -114,26 +121,23 @@ pub fn run_through(
     placed: &[Placed<'_>],
     observer: Option<&mut dyn Observer>,
 ) -> Result<Results, String> {
-    let (topology, program) = (&setup.topology, programs.usual.program);
+    let (topology, groups) = (&setup.topology, programs.groups());
     topology.check()?;
     service::check(&setup.services, topology)?;
-    if program.in_network.is_some() {
-        return Err("this program runs in the network: simulate one that runs at an end, and place this one with `--at`".into());
-    }
-    if program.net_header.layer == NetLayer::Link {
-        return Err("switches find hosts by their address, and this program sends whole frames".into());
-    }
     programs.check(topology.hosts)?;
+    programs.check_outstanding(setup.outstanding)?;
     let said = (!setup.fit_message).then_some(setup.message);
-    let ways = [&programs.usual].into_iter().chain(programs.others.values());
-    let setup = &Setup { message: fit::message(ways, setup.mtu, said, setup.message)?, ..setup.clone() };
+    let messages = programs.messages(setup.mtu, said, setup.message, !setup.offloads.is_empty())?;
+    let setup = &Setup { message: messages[0], ..setup.clone() };
     let rate = topology.wires.iter().find(|wire| wire.ends.contains(&0)).map_or(0, |wire| wire.rate_bps);
-    let mut flows = Flows::new(setup.flows(rate)?, topology.hosts)?;
+    let mut flows = Flows::new(setup.flows(groups, rate)?, topology.hosts)?;
     flows.series = setup.every.map(|every| Series { every, ..Series::default() });
     let trace = observer.is_some();
-    let hosts = (0..topology.hosts).map(|h| host(programs, setup, h, trace)).collect::<Result<_, _>>()?;
+    let hosts = (0..topology.hosts)
+        .map(|h| host(programs, setup, (h, messages[groups.of(h)]), trace))
+        .collect::<Result<_, _>>()?;
     let nodes = topology.hosts + topology.switches;
-    placed.iter().try_for_each(|placed| same_version(placed.way.program, program))?;
+    programs.fit_with(placed.iter().map(|placed| placed.way.program))?;
     let station = |placed: &Placed<'_>| match placed.node < nodes {
         true => placed.station(Config { trace, ..config(setup, placed.node) }, setup),
         false => Err(format!("a program stands at node {}, and the topology has {nodes}", placed.node)),
@@ -145,6 +149,7 @@ pub fn run_through(
     let calls = TimedCalls::new(setup.calls.clone());
     let mut network = Network::new(topology, hosts, stations, flows, rest, observer);
     network.timed = calls;
+    network.groups = groups.several().then(|| groups.clone());
     network.run(setup.limit);
     let claims: Vec<String> = (0..)
         .zip(&network.hosts)
@@ -153,7 +158,7 @@ pub fn run_through(
             judge::claims(programs.at(host).program, &name, it.core.failed_claims())
         })
         .collect();
-    let mut results = Results::of(network, setup, (placed, program.net_header.protocol));
+    let mut results = Results::of(network, setup, placed, groups.clone());
     results.misdeeds.extend(claims);
     Ok(results)
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The event loop: moves packets from port to port, and lets hosts work.
 
+use std::collections::BTreeMap;
+
 use super::flows::{FIRST_LOOK, Flows};
+use super::groups::Groups;
 use super::host::Host;
 use super::host_apps::host_at;
 use super::packets::Packets;
@@ -92,6 +95,10 @@ pub struct Network<'o> {
     /// packets that reached a switch and have no host's address
     pub unroutable: u64,
     pub timeline: Timeline,
+    /// the programs of hosts, where there are several
+    pub groups: Option<Groups>,
+    /// by host and protocol, packets that its program does not take
+    pub foreign: BTreeMap<(Node, u8), u64>,
 }
 
 /// The stream of random numbers for losses on wires.
@@ -135,6 +142,8 @@ impl<'o> Network<'o> {
             hops: 0,
             unroutable: 0,
             timeline: Timeline::default(),
+            groups: None,
+            foreign: BTreeMap::new(),
             hosts,
             ports,
             flows,
@@ -403,6 +412,9 @@ impl<'o> Network<'o> {
 
     fn take(&mut self, host: usize, packet: u32) {
         let octets = self.packets.lend(packet);
+        if let Some(protocol) = self.groups.as_ref().and_then(|all| all.foreign(host as Node, &octets)) {
+            *self.foreign.entry((host as Node, protocol)).or_default() += 1;
+        }
         if let Some(observer) = &mut self.observer {
             observer.arrived(self.now, host, u64::from(packet), &octets);
         }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use carrick_ir::{COUNTERS, STATUS_NAMES};
 
 use super::flows::{Flow, MessageTimes, Outcome, Series};
+use super::groups::{Foreign, Groups};
 use super::network::Network;
 use super::offload::OffloadCounters;
 use super::port::PortCounters;
@@ -141,6 +142,11 @@ pub struct Results {
     pub bottleneck: LinkResult,
     /// by host, the features of its program; empty: all hosts run the same
     pub features: Vec<String>,
+    /// which program is at which host, of so many hosts
+    pub groups: Groups,
+    pub hosts: u32,
+    /// packets that the programs of hosts do not take, where there are several programs
+    pub foreign: Vec<Foreign>,
     /// of flows of messages, in order of their arrival
     pub messages: MessageTimes,
     /// virtual nanoseconds
@@ -170,8 +176,13 @@ pub struct Bucket {
 }
 
 impl Results {
-    /// Of a network that has run, with these programs in it, and ends of this protocol.
-    pub(super) fn of(mut network: Network<'_>, setup: &Setup, of: (&[Placed<'_>], u8)) -> Results {
+    /// Of a network that has run, with these programs in it and these at hosts.
+    pub(super) fn of(
+        mut network: Network<'_>,
+        setup: &Setup,
+        placed: &[Placed<'_>],
+        groups: Groups,
+    ) -> Results {
         let routes = Routes::of(&setup.topology);
         let ended_at = network.ended_at();
         let ideal = |flow: &Flow| ideal_ns(&setup.topology, &routes, flow, u64::from(setup.mtu));
@@ -183,7 +194,7 @@ impl Results {
         for host in &network.hosts {
             counters.iter_mut().zip(host.core.counters()).for_each(|(sum, n)| *sum += n);
         }
-        let (stations, misdeeds) = stations(&network, setup, of);
+        let (stations, misdeeds) = stations(&network, setup, (placed, &groups));
         let hosts = setup.topology.hosts;
         let links = setup.topology.wires.iter().filter(|w| w.ends.iter().any(|end| *end < hosts));
         Results {
@@ -195,6 +206,9 @@ impl Results {
             links: setup.links.iter().map(|ends| link(&network, setup, *ends)).collect(),
             bottleneck: bottleneck(&network, setup),
             features: setup.features.clone(),
+            groups,
+            hosts,
+            foreign: foreign(&network),
             messages: std::mem::take(&mut network.flows.messages),
             tiers: tiers(&mut network, &setup.topology),
             ended_at,
@@ -290,11 +304,11 @@ impl Results {
 
     /// A line for each stretch of time and each flow of which something arrived in it, behind one that names what is in it.
     pub fn rates_csv(&self) -> String {
-        let mut text = format!("from_ns,to_ns,flow,bytes{}\n", self.features_column());
+        let mut text = format!("from_ns,to_ns,flow,bytes{}\n", self.host_columns());
         let series = self.series.iter().flat_map(|s| s.octets.iter().map(|entry| (s.every, entry)));
         for (every, ((stretch, flow), octets)) in series {
             let _ = write!(text, "{},{},{flow},{octets}", stretch * every, (stretch + 1) * every);
-            self.features_of(self.flows[*flow as usize].flow.source, &mut text);
+            self.about_host(self.flows[*flow as usize].flow.source, &mut text);
         }
         text
     }
@@ -309,7 +323,7 @@ impl Results {
     pub fn csv(&self) -> String {
         let mut text = format!(
             "flow,source,destination,bytes,start_ns,end_ns,ideal_ns,slowdown,background,status{}\n",
-            self.features_column()
+            self.host_columns()
         );
         for (number, f) in self.flows.iter().enumerate() {
             let ns = |at: Option<u64>| at.map_or(String::new(), |at| at.to_string());
@@ -326,30 +340,43 @@ impl Results {
                 u8::from(f.flow.background),
                 f.status(),
             );
-            self.features_of(f.flow.source, &mut text);
+            self.about_host(f.flow.source, &mut text);
         }
         text
     }
 
-    /// What tables are called that has the features of hosts, where these differ.
-    fn features_column(&self) -> &'static str {
-        if self.features.is_empty() { "" } else { ",features" }
+    /// The columns of tables with the program and the features of a host, where these differ.
+    pub fn host_columns(&self) -> &'static str {
+        match (self.groups.several(), self.features.is_empty()) {
+            (false, true) => "",
+            (false, false) => ",features",
+            (true, true) => ",program",
+            (true, false) => ",program,features",
+        }
     }
 
     /// Ends a line about a host.
-    fn features_of(&self, host: Node, line: &mut String) {
-        if let Some(features) = self.features.get(host as usize) {
-            line.extend([",", features]);
-        }
+    pub fn about_host(&self, host: Node, line: &mut String) {
+        let features = self.features.get(host as usize).map(String::as_str);
+        self.groups.name(host).into_iter().chain(features).for_each(|cell| line.extend([",", cell]));
         line.push('\n');
     }
 }
 
 /// Jain's index of rates: 1 where they are alike (Jain, Chiu and Hawe, 1984).
-fn jain(rates: &[f64]) -> Option<f64> {
+pub(super) fn jain(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|r| r * r).sum();
     (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+}
+
+fn foreign(network: &Network<'_>) -> Vec<Foreign> {
+    let of = |((host, protocol), packets): (&(Node, u8), &u64)| Foreign {
+        host: *host,
+        protocol: *protocol,
+        packets: *packets,
+    };
+    network.foreign.iter().map(of).collect()
 }
 
 fn bucket(flows: &mut [(u64, f64)]) -> Bucket {
@@ -373,7 +400,7 @@ fn services(network: &Network<'_>, setup: &Setup) -> Vec<ServiceResult> {
 fn stations(
     network: &Network<'_>,
     setup: &Setup,
-    (placed, protocol): (&[Placed<'_>], u8),
+    (placed, groups): (&[Placed<'_>], &Groups),
 ) -> (Vec<StationResult>, Vec<String>) {
     let (mut results, mut misdeeds) = (Vec::new(), Vec::new());
     for (station, Placed { node, way }) in network.stations.all.iter().zip(placed) {
@@ -383,7 +410,7 @@ fn stations(
         results.push(StationResult {
             node: name,
             program: way.program.file.raw().to_owned(),
-            protocols: [way.program.net_header.protocol, protocol],
+            protocols: protocols(way.program.net_header.protocol, groups),
             counters: station.core.counters(),
             open_contexts: station.core.open_contexts(),
             offload: station.offload.as_ref().map(|offload| OffloadResult {
@@ -396,6 +423,12 @@ fn stations(
     }
     misdeeds.extend(lost_packets(network));
     (results, misdeeds)
+}
+
+/// The protocol of a program in the network, and that of hosts: the same, if it is that of any of their programs.
+fn protocols(its: u8, groups: &Groups) -> [u8; 2] {
+    let mut ends = groups.all.iter().map(|group| group.protocol);
+    [its, ends.clone().find(|end| *end == its).or(ends.next()).unwrap_or(its)]
 }
 
 /// That a program sent packets by interfaces that its node does not have.

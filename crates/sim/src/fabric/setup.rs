@@ -2,6 +2,7 @@
 //! What a run is made of.
 
 use super::flows::{Flow, Start};
+use super::groups::Groups;
 use super::offload::Offload;
 use super::service::Service;
 use super::switch::Queueing;
@@ -46,15 +47,15 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// All flows, with those of the background behind the others.
-    pub(super) fn flows(&self, rate_bps: u64) -> Result<Vec<Flow>, String> {
+    /// All flows between hosts of the same program, with those of the background behind the others.
+    pub(super) fn flows(&self, groups: &Groups, rate_bps: u64) -> Result<Vec<Flow>, String> {
         /// The seed of the background, that it does not begin with those that are measured.
         const APART: u64 = 0x9e37_79b9_7f4a_7c15;
         let hosts = self.topology.hosts;
-        let mut flows = self.workload.flows(hosts, rate_bps, self.seed)?;
+        let mut flows = self.workload.flows((hosts, groups), rate_bps, self.seed)?;
         let Some(background) = &self.background else { return Ok(flows) };
         let measured = flows.len() as u32;
-        for mut flow in background.flows(hosts, rate_bps, self.seed ^ APART)? {
+        for mut flow in background.flows((hosts, groups), rate_bps, self.seed ^ APART)? {
             flow.background = true;
             if let Start::After { flow, .. } = &mut flow.start {
                 *flow += measured;

@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 
 use super::flows::{Flow, OCTETS_MIN, Start};
+use super::groups::Groups;
 use super::real::{ln, unit};
 use super::sizes::Sizes;
 use crate::limits::{self, at_most};
@@ -54,55 +55,124 @@ const STREAM_WHO: u64 = 500;
 const STREAM_SIZES: u64 = 501;
 const STREAM_TIMES: u64 = 502;
 
+/// The senders and the receivers of one program, in ascending order, and how many flows each sender has, or all of them.
+struct Ends {
+    from: Vec<u32>,
+    to: Vec<u32>,
+    count: u32,
+}
+
 impl Workload {
-    /// Its flows among so many hosts, whose links have this rate; the same for the same seed.
+    /// Its flows among so many hosts, whose links have this rate; the same for the same seed. It is drawn for the hosts of each program
+    /// by themselves.
     ///
     /// # Errors
-    /// A sentence, if there are too few hosts, or not those that are named.
-    pub fn flows(&self, hosts: u32, rate_bps: u64, seed: u64) -> Result<Vec<Flow>, String> {
+    /// A sentence, if there are too few hosts, not those that are named, or they run different programs.
+    pub fn flows(
+        &self,
+        (hosts, groups): (u32, &Groups),
+        rate_bps: u64,
+        seed: u64,
+    ) -> Result<Vec<Flow>, String> {
         if hosts < 2 {
             return Err("flows need two hosts".into());
         }
-        let between = self.among(hosts)?;
-        at_most("flows", self.how_many(hosts, &between), limits::FLOWS)?;
-        let links = between.from.clone().count().min(between.to.clone().count()) as u32;
+        if let Kind::Given(flows) = &self.kind {
+            at_most("flows", flows.len() as u64, limits::FLOWS)?;
+            return between_equals(flows, groups).map(|()| flows.clone());
+        }
+        let all = self.ends(hosts, groups)?;
         let mut makes = Maker {
-            hosts,
-            between,
+            ends: Ends { from: Vec::new(), to: Vec::new(), count: 0 },
             sizes: self.sizes,
             who: Rng::new(seed, STREAM_WHO),
             size: Rng::new(seed, STREAM_SIZES),
             flows: Vec::new(),
         };
-        match &self.kind {
-            Kind::Given(flows) => return Ok(flows.clone()),
-            Kind::Incast(senders) if *senders >= hosts => {
-                return Err(format!("{senders} hosts cannot send to one more: there are {hosts}"));
-            }
-            Kind::Incast(senders) => (1..=*senders).for_each(|source| makes.chain(source, 0, self.count)),
-            Kind::Permutation => {
-                let to = makes.derangement();
-                (0..hosts).zip(to).for_each(|(source, to)| makes.chain(source, to, self.count));
-            }
-            Kind::AllToAll => makes.each_to_each(self.count),
-            Kind::Closed(under_way) => makes.closed(*under_way, self.count),
-            Kind::Poisson(load) => {
-                let pause = self.sizes.mean() * 8e9 / (rate_bps as f64 * f64::from(*load) / 1e6);
-                // All hosts together are one process that is as many times as fast, each flow of which is any host's.
-                makes.poisson(pause / f64::from(links), self.count, &mut Rng::new(seed, STREAM_TIMES));
-            }
+        let mut times = Rng::new(seed, STREAM_TIMES);
+        for ends in all {
+            makes.ends = ends;
+            self.make(&mut makes, rate_bps, &mut times);
         }
         Ok(makes.flows)
     }
 
+    /// Makes the flows of one program.
+    fn make(&self, makes: &mut Maker, rate_bps: u64, times: &mut Rng) {
+        match &self.kind {
+            Kind::Given(_) => {}
+            Kind::Incast(senders) => makes.incast(*senders as usize),
+            Kind::Permutation => makes.permutation(),
+            Kind::AllToAll => makes.each_to_each(),
+            Kind::Closed(under_way) => makes.closed(*under_way),
+            Kind::Poisson(load) => {
+                let links = makes.ends.from.len().min(makes.ends.to.len()) as u32;
+                let pause = self.sizes.mean() * 8e9 / (rate_bps as f64 * f64::from(*load) / 1e6);
+                // All hosts together are one process that is as many times as fast, each flow of which is any host's.
+                makes.poisson(pause / f64::from(links), times);
+            }
+        }
+    }
+
+    /// Who sends and who receives, by program.
+    fn ends(&self, hosts: u32, groups: &Groups) -> Result<Vec<Ends>, String> {
+        let between = self.among(hosts)?;
+        let mut all = Vec::new();
+        for members in groups.members(hosts).into_iter().filter(|members| !members.is_empty()) {
+            all.extend(self.ends_among(&members, between.as_ref(), groups)?);
+        }
+        if matches!(self.kind, Kind::Closed(_) | Kind::Poisson(_)) {
+            share(self.count, &mut all)?;
+        }
+        let together = all.iter().map(|ends| self.how_many(ends)).fold(0, u64::saturating_add);
+        at_most("flows", together, limits::FLOWS)?;
+        Ok(all)
+    }
+
+    /// Those of the hosts of one program; `None` if none of them is to send or receive.
+    fn ends_among(
+        &self,
+        members: &[u32],
+        between: Option<&Between>,
+        groups: &Groups,
+    ) -> Result<Option<Ends>, String> {
+        let count = self.count;
+        let Some(Between { from, to }) = between else {
+            if let [alone] = members {
+                let program = groups.name(*alone).unwrap_or_default();
+                return Err(format!(
+                    "h{alone} is the only host that runs {program}: a flow goes between two"
+                ));
+            }
+            if let Kind::Incast(senders) = self.kind
+                && senders as usize >= members.len()
+            {
+                let (hosts, program) = (members.len(), groups.name(members[0]));
+                let of = program.map_or_else(String::new, |name| format!(" that run {name}"));
+                return Err(format!("{senders} hosts cannot send to one more: there are {hosts}{of}"));
+            }
+            return Ok(Some(Ends { from: members.to_vec(), to: members.to_vec(), count }));
+        };
+        let those = |range: &RangeInclusive<u32>| {
+            members.iter().copied().filter(|host| range.contains(host)).collect()
+        };
+        let (sends, takes): (Vec<u32>, Vec<u32>) = (those(from), those(to));
+        match (&sends[..], &takes[..]) {
+            ([], []) => Ok(None),
+            ([first, ..], []) => Err(groups.apart(*first, *to.start())),
+            ([], [first, ..]) => Err(groups.apart(*from.start(), *first)),
+            (_, [only]) if sends.contains(only) => Err(format!("h{only} would send to itself")),
+            _ => Ok(Some(Ends { from: sends, to: takes, count })),
+        }
+    }
+
     /// Flows that it has, or lanes of a closed loop, if those are more.
-    fn how_many(&self, hosts: u32, between: &Between) -> u64 {
-        let [senders, receivers] =
-            [&between.from, &between.to].map(|of| u64::from(of.end() - of.start()) + 1);
-        let count = u64::from(self.count);
+    fn how_many(&self, ends: &Ends) -> u64 {
+        let [senders, receivers] = [&ends.from, &ends.to].map(|of| of.len() as u64);
+        let count = u64::from(ends.count);
         match &self.kind {
             Kind::Incast(senders) => count.saturating_mul(u64::from(*senders)),
-            Kind::Permutation => count.saturating_mul(u64::from(hosts)),
+            Kind::Permutation => count.saturating_mul(senders),
             Kind::AllToAll => count.saturating_mul(senders * receivers),
             Kind::Closed(under_way) => count.max(u64::from(*under_way).saturating_mul(senders)),
             Kind::Poisson(_) => count,
@@ -110,11 +180,9 @@ impl Workload {
         }
     }
 
-    /// Who sends, and who receives.
-    fn among(&self, hosts: u32) -> Result<Between, String> {
-        let Some(between) = &self.between else {
-            return Ok(Between { from: 0..=hosts - 1, to: 0..=hosts - 1 });
-        };
+    /// Who is named to send, and to receive; `None`: all hosts.
+    fn among(&self, hosts: u32) -> Result<Option<Between>, String> {
+        let Some(between) = &self.between else { return Ok(None) };
         if !matches!(self.kind, Kind::AllToAll | Kind::Closed(_) | Kind::Poisson(_)) {
             return Err(
                 "only the workloads all-to-all, closed and poisson accept senders and receivers".into()
@@ -126,17 +194,42 @@ impl Workload {
                 return Err(format!("h{first}..h{last} are not among {hosts} hosts"));
             }
         }
-        let (first, last) = (*between.to.start(), *between.to.end());
-        if first == last && between.from.contains(&first) {
-            return Err(format!("h{first} would send to itself"));
+        Ok(Some(between.clone()))
+    }
+}
+
+/// Whether each flow goes between hosts of the same program.
+fn between_equals(flows: &[Flow], groups: &Groups) -> Result<(), String> {
+    let apart = |flow: &&Flow| !groups.together(flow.source, flow.destination);
+    match (0..).zip(flows).find(|(_, flow)| apart(flow)) {
+        Some((number, Flow { source, destination, .. })) => {
+            let number: u32 = number;
+            Err(format!("flow {number}: {}", groups.apart(*source, *destination)))
         }
-        Ok(between.clone())
+        None => Ok(()),
+    }
+}
+
+/// Shares flows among programs: each has as large a part of them as of the senders.
+fn share(count: u32, all: &mut [Ends]) -> Result<(), String> {
+    let senders: u64 = all.iter().map(|ends| ends.from.len() as u64).sum();
+    let (mut before, mut given) = (0, 0);
+    for ends in &mut *all {
+        before += ends.from.len() as u64;
+        let until = u64::from(count) * before / senders;
+        ends.count = (until - given) as u32;
+        given = until;
+    }
+    match all.iter().find(|ends| ends.count == 0) {
+        Some(_) if count > 0 => {
+            Err(format!("{count} flows are not one for each of {} programs: say more --flows", all.len()))
+        }
+        _ => Ok(()),
     }
 }
 
 struct Maker {
-    hosts: u32,
-    between: Between,
+    ends: Ends,
     sizes: Sizes,
     who: Rng,
     size: Rng,
@@ -150,64 +243,69 @@ impl Maker {
         self.flows.len() as u32 - 1
     }
 
-    fn chain(&mut self, source: u32, destination: u32, count: u32) {
+    fn chain(&mut self, source: u32, destination: u32) {
         let mut start = Start::At(0);
-        for _ in 0..count {
+        for _ in 0..self.ends.count {
             start = Start::After { flow: self.flow(source, destination, start), pause: 0 };
         }
     }
 
     fn sender(&mut self) -> u32 {
-        let Between { from, .. } = &self.between;
-        from.start() + self.who.below(u64::from(from.end() - from.start()) + 1) as u32
+        let from = &self.ends.from;
+        from[self.who.below(from.len() as u64) as usize]
     }
 
     /// Any receiver, but for this host.
     fn other(&mut self, than: u32) -> u32 {
-        let Between { to, .. } = &self.between;
-        let itself = to.contains(&than);
-        let receivers = u64::from(to.end() - to.start()) + 1;
-        let other = to.start() + self.who.below(receivers - u64::from(itself)) as u32;
-        if itself && other >= than { other + 1 } else { other }
+        let to = &self.ends.to;
+        let itself = to.binary_search(&than).ok();
+        let place = self.who.below((to.len() - usize::from(itself.is_some())) as u64) as usize;
+        to[place + usize::from(itself.is_some_and(|itself| place >= itself))]
     }
 
-    fn each_to_each(&mut self, count: u32) {
-        let Between { from, to } = self.between.clone();
+    /// So many hosts behind the first one send to it.
+    fn incast(&mut self, senders: usize) {
+        let hosts = self.ends.from.clone();
+        hosts[1..=senders].iter().for_each(|source| self.chain(*source, hosts[0]));
+    }
+
+    fn each_to_each(&mut self) {
+        let (from, to) = (self.ends.from.clone(), self.ends.to.clone());
         // Each begins with the host behind it, so that not all send to the same at first.
         for source in from {
-            let (behind, before): (Vec<u32>, Vec<u32>) = to.clone().partition(|host| *host > source);
+            let (behind, before): (Vec<u32>, Vec<u32>) = to.iter().partition(|host| **host > source);
             for destination in behind.into_iter().chain(before).filter(|host| *host != source) {
-                self.chain(source, destination, count);
+                self.chain(source, destination);
             }
         }
     }
 
     /// A permutation that leaves nothing in its place (Sattolo: one cycle through all).
-    fn derangement(&mut self) -> Vec<u32> {
-        let mut to: Vec<u32> = (0..self.hosts).collect();
+    fn permutation(&mut self) {
+        let from = self.ends.from.clone();
+        let mut to = from.clone();
         for i in (1..to.len()).rev() {
             to.swap(i, self.who.below(i as u64) as usize);
         }
-        to
+        from.into_iter().zip(to).for_each(|(source, to)| self.chain(source, to));
     }
 
-    fn closed(&mut self, under_way: u32, count: u32) {
-        let from = self.between.from.clone();
-        let senders = from.end() - from.start() + 1;
-        let lanes = u64::from(senders) * u64::from(under_way.max(1));
+    fn closed(&mut self, under_way: u32) {
+        let from = self.ends.from.clone();
+        let lanes = from.len() as u64 * u64::from(under_way.max(1));
         let mut last = vec![Start::At(0); lanes as usize];
-        for i in 0..count as usize {
+        for i in 0..self.ends.count as usize {
             let lane = i % last.len();
-            let source = from.start() + (lane % senders as usize) as u32;
+            let source = from[lane % from.len()];
             let destination = self.other(source);
             last[lane] = Start::After { flow: self.flow(source, destination, last[lane]), pause: 0 };
         }
     }
 
     /// A process with this pause on average.
-    fn poisson(&mut self, pause: f64, count: u32, times: &mut Rng) {
+    fn poisson(&mut self, pause: f64, times: &mut Rng) {
         let mut at = 0.0;
-        for _ in 0..count {
+        for _ in 0..self.ends.count {
             at += -ln(1.0 - unit(times)) * pause;
             let source = self.sender();
             let destination = self.other(source);
@@ -245,7 +343,7 @@ mod tests {
 
     fn flows(kind: Kind, count: u32) -> Vec<Flow> {
         let workload = Workload { kind, between: None, sizes: Sizes::Fixed(1_000_000), count };
-        workload.flows(16, 10_000_000_000, 4).expect("hosts enough")
+        workload.flows((16, &Groups::default()), 10_000_000_000, 4).expect("hosts enough")
     }
 
     #[test]
@@ -268,7 +366,11 @@ mod tests {
             (Kind::Incast(15), 1_000_000),
         ] {
             let workload = Workload { kind, between: None, sizes: Sizes::Fixed(8), count };
-            assert!(workload.flows(16, 1_000_000, 4).is_err_and(|e| e.contains("limit of 10000000")));
+            assert!(
+                workload
+                    .flows((16, &Groups::default()), 1_000_000, 4)
+                    .is_err_and(|e| e.contains("limit of 10000000"))
+            );
         }
     }
 
@@ -291,7 +393,7 @@ mod tests {
     fn some(kind: Kind, from: RangeInclusive<u32>, to: RangeInclusive<u32>) -> Result<Vec<Flow>, String> {
         let between = Some(Between { from, to });
         let workload = Workload { kind, between, sizes: Sizes::Fixed(1_000_000), count: 2000 };
-        workload.flows(16, 10_000_000_000, 4)
+        workload.flows((16, &Groups::default()), 10_000_000_000, 4)
     }
 
     #[test]

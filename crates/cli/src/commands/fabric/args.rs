@@ -42,6 +42,9 @@ pub struct FabricArgs {
     /// Parameter of the programs at a node: NODE.name=value
     #[arg(long, value_name = "NODE.NAME=VALUE", requires = "topology")]
     pub at_set: Vec<String>,
+    /// Another program at some hosts, HOSTS=PROGRAM: h0..h1=mine.mtp. Flows go between hosts that run the same program
+    #[arg(long, value_name = "HOSTS=PROGRAM", requires = "topology")]
+    pub host_program: Vec<String>,
     /// Features of the program at some hosts, HOSTS=FEATURES, in place of those of --with: h0..h1=reliable,inorder=hold
     #[arg(long, value_name = "HOSTS=FEATURES", requires = "topology")]
     pub host_with: Vec<String>,

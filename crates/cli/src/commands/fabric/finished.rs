@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is left of a run that is over.
 
+use carrick_sim::fabric::ProgramResult;
 use carrick_sim::fabric::results::Results;
 use serde_json::{Map, Value};
 
@@ -19,6 +20,15 @@ pub struct Run {
     /// the table of `--samples`
     pub samples: String,
     pub senders: Vec<Sender>,
+    /// none where all hosts run the same program
+    pub programs: Vec<ByProgram>,
+}
+
+/// What came of the flows of one of several programs.
+pub struct ByProgram {
+    pub result: ProgramResult,
+    /// packets that its hosts sent again, where that was looked at
+    pub retransmitted: Option<u64>,
 }
 
 /// What hosts with features of their own sent.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The programs of hosts: one source, with features and parameters that can differ by host and by run.
+//! The programs of hosts, with features and parameters that can differ by host and by run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -13,30 +13,31 @@ use carrick_sim::fabric::topology::Topology;
 use carrick_sim::scenario::Engine;
 
 use super::args::FabricArgs;
-use super::file::{no_node, nodes};
+use super::at_hosts::{Files, Named, settings, with};
 use super::runs::Asked;
 use crate::args::Source;
 use crate::load::{Build, Builds};
 
-/// The program with some features.
+/// A program with some features.
 struct Variant {
+    /// its place among the programs
+    program: usize,
     /// the features, as tables name them
     features: String,
     build: Build,
 }
 
-/// Hosts that an option names, as it names them.
-struct Named<T> {
-    shown: String,
-    hosts: RangeInclusive<u32>,
-    what: T,
-}
-
 /// What all hosts run, in each run.
 pub struct Hosts {
-    /// those of --with, then one for each --or-with
+    files: Files,
+    /// of the program of the command: those of --with, then one for each --or-with
     variants: Vec<Variant>,
-    others: Vec<Named<Variant>>,
+    /// other programs, and other features
+    others: Vec<Variant>,
+    /// by host, the place among these
+    at: BTreeMap<u32, usize>,
+    /// those of --host-with
+    with: Vec<Named<Vec<String>>>,
     settings: Vec<Named<String>>,
     count: u32,
 }
@@ -57,43 +58,43 @@ impl Hosts {
         topology: &Topology,
         builds: &Builds,
     ) -> Result<Hosts, Failure> {
-        let variant = |with: &[String], choice: &Choice| {
-            Ok::<_, Failure>(Variant { features: cell(with), build: builds.get(&usual.file, choice)? })
-        };
+        let files = Files::of(&usual.file, fabric, topology)?;
         let choice = usual.features.choice();
-        let with_others = |features: &str| {
-            let with: Vec<String> = features.split(',').map(str::to_owned).collect();
-            let mut choice = Choice { with: Vec::new(), ..choice.clone() };
+        let variant = |program: usize, with: &[String], choice: &Choice| {
+            let build = builds.get(&files.all[program], choice)?;
+            Ok::<_, Failure>(Variant { program, features: cell(with), build })
+        };
+        let with_others = |program: usize, with: &[String]| {
+            // What the command leaves out is of its own program.
+            let without = if program == 0 { choice.without.clone() } else { Vec::new() };
+            let mut choice = Choice { with: Vec::new(), without, ..choice.clone() };
             with.iter().for_each(|text| choice.add(text));
-            variant(&with, &choice)
+            variant(program, with, &choice)
         };
-        let mut variants = vec![variant(&usual.features.with, &choice)?];
+        let mut variants = vec![variant(0, &usual.features.with, &choice)?];
         for features in &fabric.or_with {
-            variants.push(with_others(features)?);
+            let features: Vec<String> = features.split(',').map(str::to_owned).collect();
+            variants.push(with_others(0, &features)?);
         }
-        let mut others = Vec::new();
-        for text in &fabric.host_with {
-            let parts = text.split_once('=').filter(|(_, features)| !features.is_empty());
-            let (shown, features) = parts.ok_or_else(|| {
-                Failure::Usage(format!(
-                    "--host-with {text}: expected HOSTS=FEATURES, such as h0..h1=reliable"
-                ))
-            })?;
-            let hosts = hosts(shown, topology)?;
-            others.push(Named { shown: shown.to_owned(), hosts, what: with_others(features)? });
+        let with = with(fabric, topology)?;
+        let (mut others, mut known, mut at) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        let named = with.iter().flat_map(|named| named.hosts.clone());
+        for host in files.at.keys().copied().chain(named).collect::<BTreeSet<u32>>() {
+            let program = files.at.get(&host).copied().unwrap_or(0);
+            let own = with.iter().rev().find(|named| named.hosts.contains(&host));
+            let features = own.map_or(&[][..], |named| &named.what);
+            let place = match known.get(&(program, features)) {
+                Some(place) => *place,
+                None => {
+                    others.push(with_others(program, features)?);
+                    known.insert((program, features), others.len() - 1);
+                    others.len() - 1
+                }
+            };
+            at.insert(host, place);
         }
-        let setting = |text: &String| {
-            let parts = text.split_once('=').and_then(|(left, value)| Some((left.rsplit_once('.')?, value)));
-            let ((shown, name), value) = parts.ok_or_else(|| {
-                Failure::Usage(format!(
-                    "--host-set {text}: expected HOSTS.name=value, such as h0..h1.window=64KiB"
-                ))
-            })?;
-            let hosts = hosts(shown, topology)?;
-            Ok(Named { shown: shown.to_owned(), hosts, what: format!("{name}={value}") })
-        };
-        let settings = fabric.host_set.iter().map(setting).collect::<Result<_, Failure>>()?;
-        Ok(Hosts { variants, others, settings, count: topology.hosts })
+        let settings = settings(fabric, topology)?;
+        Ok(Hosts { variants, others, at, with, settings, count: topology.hosts, files })
     }
 
     /// The names of the variants, where there are several.
@@ -102,8 +103,7 @@ impl Hosts {
     }
 
     fn variant(&self, host: u32, variant: usize) -> &Variant {
-        let other = self.others.iter().rev().find(|other| other.hosts.contains(&host));
-        other.map_or(&self.variants[variant], |other| &other.what)
+        self.at.get(&host).map_or(&self.variants[variant], |place| &self.others[*place])
     }
 
     /// The program of a host.
@@ -116,38 +116,64 @@ impl Hosts {
         (0..self.count).map(|host| self.program(host, variant).clone()).collect()
     }
 
+    /// The programs beside that of the command, each once.
+    pub fn other_programs(&self) -> impl Iterator<Item = &Program> {
+        let first = |place: usize| self.others.iter().find(move |other| other.program == place);
+        (1..self.files.all.len()).filter_map(first).map(|other| &*other.build.program)
+    }
+
     /// By host, its features; empty if all hosts have the same.
     pub fn features(&self, variant: usize) -> Vec<String> {
         let all = (0..self.count).map(|host| self.variant(host, variant).features.clone());
-        if self.others.is_empty() { Vec::new() } else { all.collect() }
+        if self.with.is_empty() { Vec::new() } else { all.collect() }
     }
 
     /// The hosts that an option names with their features, for people.
-    pub fn named(&self) -> impl Iterator<Item = (&str, &RangeInclusive<u32>, &str)> {
-        self.others.iter().map(|it| (&*it.shown, &it.hosts, &*it.what.features))
+    pub fn named(&self) -> impl Iterator<Item = (&str, &RangeInclusive<u32>, String)> {
+        self.with.iter().map(|it| (&*it.shown, &it.hosts, cell(&it.what)))
     }
 
     /// The values of the parameters of a host's program.
     fn params(&self, host: Option<u32>, asked: &Asked) -> Result<Vec<u64>, Failure> {
-        let program = host
-            .map_or(&self.variants[asked.variant].build.program, |host| self.program(host, asked.variant));
-        let all = self.variants.iter().chain(self.others.iter().map(|other| &other.what));
+        let variant = host.map_or(&self.variants[asked.variant], |host| self.variant(host, asked.variant));
+        let program = &variant.build.program;
+        let all = self.variants.iter().chain(&self.others).filter(|other| other.program == 0);
         let has = |program: &Program, name: &str| program.params.iter().any(|param| param.name == name);
         // A parameter of a feature is set where the feature is. One that no build has is an error.
         let fits = |setting: &&String| {
             let name = setting.split('=').next().unwrap_or_default();
-            has(program, name) || !all.clone().any(|variant| has(&variant.build.program, name))
+            variant.program == 0
+                && (has(program, name) || !all.clone().any(|variant| has(&variant.build.program, name)))
         };
+        if let Some(wrong) = asked.settings.iter().find_map(|setting| self.elsewhere(setting)) {
+            return Err(wrong);
+        }
         let mut settings: Vec<String> = asked.settings.iter().filter(fits).cloned().collect();
         let own = self.settings.iter().filter(|it| host.is_some_and(|host| it.hosts.contains(&host)));
         settings.extend(own.map(|it| it.what.clone()));
         params::values(program, &settings)
     }
 
+    /// Says where a parameter is set that only the program of some hosts has.
+    fn elsewhere(&self, setting: &str) -> Option<Failure> {
+        let name = setting.split('=').next().unwrap_or_default();
+        let has = |it: &&Variant| it.build.program.params.iter().any(|param| param.name == name);
+        let mut all = self.variants.iter().chain(&self.others);
+        let other = all.clone().find(has).filter(|other| other.program > 0)?;
+        if all.any(|it| it.program == 0 && has(&it)) {
+            return None;
+        }
+        let (host, _) = self.files.at.iter().find(|(_, program)| **program == other.program)?;
+        let file = other.build.program.file.raw();
+        Some(Failure::Usage(format!(
+            "--set {setting}: {name} is a parameter of {file}; say --host-set h{host}.{setting}"
+        )))
+    }
+
     /// The hosts that do not run what the others do.
     fn exceptions(&self) -> BTreeSet<u32> {
-        let others = self.others.iter().map(|it| &it.hosts);
-        others.chain(self.settings.iter().map(|it| &it.hosts)).flat_map(Clone::clone).collect()
+        let set = self.settings.iter().flat_map(|it| it.hosts.clone());
+        self.at.keys().copied().chain(set).collect()
     }
 
     /// Checks the parameters of a run.
@@ -164,7 +190,7 @@ impl Hosts {
     /// # Errors
     /// [`Failure::Failed`] if a compiled core cannot be loaded.
     pub fn engines(&self, variant: usize) -> Result<Vec<Engine>, Failure> {
-        let builds = [&self.variants[variant]].into_iter().chain(self.others.iter().map(|it| &it.what));
+        let builds = [&self.variants[variant]].into_iter().chain(&self.others);
         builds.map(|variant| variant.build.engine()).collect()
     }
 
@@ -174,21 +200,17 @@ impl Hosts {
     /// As [`Hosts::check`].
     pub fn at<'a>(&'a self, asked: &Asked, engines: &'a [Engine]) -> Result<HostPrograms<'a>, Failure> {
         let way = |host: Option<u32>| {
-            let other = host.and_then(|host| self.others.iter().rposition(|it| it.hosts.contains(&host)));
-            let program = match other {
-                Some(place) => &self.others[place].what.build.program,
-                None => &self.variants[asked.variant].build.program,
-            };
+            let other = host.and_then(|host| self.at.get(&host).copied());
+            let variant = other.map_or(&self.variants[asked.variant], |place| &self.others[place]);
             let engine = &engines[other.map_or(0, |place| place + 1)];
-            Ok::<_, Failure>(Way { program, engine, params: self.params(host, asked)? })
+            Ok::<_, Failure>(Way {
+                program: &variant.build.program,
+                engine,
+                params: self.params(host, asked)?,
+            })
         };
         let others = self.exceptions().into_iter().map(|host| Ok((host, way(Some(host))?)));
-        Ok(HostPrograms { usual: way(None)?, others: others.collect::<Result<BTreeMap<_, _>, Failure>>()? })
+        let others = others.collect::<Result<BTreeMap<_, _>, Failure>>()?;
+        Ok(HostPrograms::new(way(None)?, others, self.files.names(), self.files.at.clone()))
     }
-}
-
-/// `h0`, or several: `h0..h3`.
-fn hosts(text: &str, topology: &Topology) -> Result<RangeInclusive<u32>, Failure> {
-    let known = nodes(text, topology).ok().filter(|hosts| *hosts.end() < topology.hosts && !hosts.is_empty());
-    known.ok_or_else(|| no_node(text, topology))
 }

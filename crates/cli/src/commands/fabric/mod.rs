@@ -2,6 +2,8 @@
 //! `carrick sim --topology`: networks of many hosts.
 
 mod args;
+mod at_hosts;
+mod by_program;
 mod calls;
 mod file;
 mod finished;
@@ -27,7 +29,6 @@ pub use args::FabricArgs;
 pub use finished::Run;
 pub use hosts::cell;
 pub use network::Network;
-pub use programs::files;
 pub use runs::Shard;
 pub use show::{RUN, state_lines};
 
@@ -36,6 +37,11 @@ use crate::args::SimArgs;
 use crate::load::Builds;
 use crate::manifest::Manifest;
 use crate::output::{self, Format, create};
+
+/// The files of programs that the command line names, beside that of the command.
+pub fn files(args: &FabricArgs) -> impl Iterator<Item = PathBuf> {
+    programs::files(args).chain(at_hosts::files(args))
+}
 
 /// Simulates the topology of this name.
 pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str, builds: &Builds) -> Result<ExitCode, Failure> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A network of many hosts, and one run in it.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
 use carrick_ir::Program;
 use carrick_sim::fabric::results::Results;
-use carrick_sim::fabric::{self, Setup};
+use carrick_sim::fabric::{self, ProgramResult, Setup};
 use carrick_sim::globals::Globals;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
@@ -17,7 +18,7 @@ use carrick_sim::samples::Samples;
 
 use super::args::FabricArgs;
 use super::calls;
-use super::finished::{Run, Sender};
+use super::finished::{ByProgram, Run, Sender};
 use super::hosts::Hosts;
 use super::programs::Programs;
 use super::runs::{Asked, Runs};
@@ -63,9 +64,9 @@ impl Network {
         Ok(Network { program: program.clone(), setup, hosts, programs, runs, tracing: args.tracing() })
     }
 
-    /// The programs in the network.
+    /// The programs beside that of the command: in the network, and at hosts.
     pub fn programs(&self) -> impl Iterator<Item = &Program> {
-        self.programs.iter()
+        self.programs.iter().chain(self.hosts.other_programs())
     }
 
     /// Makes a run. Its trace and its capture carry the manifest.
@@ -82,7 +83,7 @@ impl Network {
         let setup = Setup { seed: asked.seed, calls, features, ..self.setup.clone() };
         let mut pcap = create(args.pcap.as_deref())?
             .zip(manifest)
-            .map(|(file, manifest)| Pcapng::new(file, &self.program, 0, &manifest.to_string()));
+            .map(|(file, manifest)| Pcapng::new(file, program_of(0), 0, &manifest.to_string()));
         let inside =
             args.trace_at.as_deref().map(|at| self.programs.find(at, &setup.topology)).transpose()?;
         let mut trace = create(args.trace.as_deref())?.zip(manifest).map(|(file, manifest)| {
@@ -114,9 +115,12 @@ impl Network {
         let of = |(station, program)| globals.of(station, program);
         let globals = self.programs.iter().enumerate().map(of).collect();
         let (retransmitted, rtt_ns) = (measured.then_some(metrics.retransmitted_packets), metrics.rtt());
-        let samples = samples.map_or(String::new(), |samples| samples.csv(&results.features));
+        let about = |host: u32, line: &mut String| results.about_host(host, line);
+        let samples = samples.map_or(String::new(), |samples| samples.csv(results.host_columns(), about));
         let senders = senders(hosts, &results);
-        Ok(Run { asked, results, retransmitted, rtt_ns, globals, samples, senders })
+        let by_host = measured.then_some(metrics.retransmitted_by);
+        let programs = by_program(&results, by_host.as_ref());
+        Ok(Run { asked, results, retransmitted, rtt_ns, globals, samples, senders, programs })
     }
 
     /// The observer of `--samples`.
@@ -127,11 +131,22 @@ impl Network {
     }
 }
 
+/// By program, what came of its flows; `retransmitted` has the packets of each host that were sent again.
+fn by_program(results: &Results, retransmitted: Option<&BTreeMap<usize, u64>>) -> Vec<ByProgram> {
+    let of = |result: ProgramResult| {
+        let own = |all: &BTreeMap<usize, u64>| {
+            result.hosts.iter().filter_map(|host| all.get(&(*host as usize))).sum()
+        };
+        ByProgram { retransmitted: retransmitted.map(own), result }
+    };
+    results.programs().into_iter().map(of).collect()
+}
+
 /// By `--host-with`, what its hosts sent.
 fn senders(hosts: &Hosts, results: &Results) -> Vec<Sender> {
-    let of = |(shown, named, features): (&str, &RangeInclusive<u32>, &str)| Sender {
+    let of = |(shown, named, features): (&str, &RangeInclusive<u32>, String)| Sender {
         hosts: shown.to_owned(),
-        features: features.to_owned(),
+        features,
         goodput_bps: results.goodput_of_bps(|host| named.contains(&host)),
     };
     hosts.named().map(of).collect()

@@ -13,6 +13,7 @@ use carrick_sim::fabric::results::{
 use carrick_sim::fabric::timed::CallResult;
 use serde_json::{Map, Value, json};
 
+use super::by_program;
 use super::finished::{Run, Sender};
 use super::runs::Runs;
 use crate::commands::refused;
@@ -105,6 +106,7 @@ fn one(run: &Run) {
     if let Some(fairness) = r.fairness() {
         println!("fairness          {fairness:.4} (Jain)");
     }
+    by_program::lines(run).iter().for_each(|line| println!("{line}"));
     if let Some(retransmitted) = run.retransmitted {
         println!("retransmitted     {retransmitted} packets");
     }
@@ -264,6 +266,8 @@ fn run_json(run: &Run, varied: &[String]) -> Value {
         "slowdowns": slowdowns,
         "queues": tiers,
         "bottleneck": link_json(&r.bottleneck),
+        "host_programs": by_program::json(run),
+        "foreign_packets": by_program::foreign_json(r),
         "senders": run.senders.iter().map(sender_json).collect::<Vec<_>>(),
         "links": r.links.iter().map(link_json).collect::<Vec<_>>(),
         "messages": messages_json(r),

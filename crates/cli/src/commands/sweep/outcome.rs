@@ -42,7 +42,7 @@ const OF_RUNS: [&str; 17] = [
     "failures",
     "failure",
 ];
-const OF_FLOWS: [&str; 12] = [
+const OF_FLOWS: [&str; 13] = [
     "flow",
     "source",
     "destination",
@@ -54,6 +54,7 @@ const OF_FLOWS: [&str; 12] = [
     "slowdown",
     "background",
     "flow_status",
+    "flow_program",
     "failure",
 ];
 
@@ -157,20 +158,20 @@ pub fn make(args: &SimArgs, builds: &Builds) -> Result<Outcome, Failure> {
     if args.scenario.app != AppKind::Random {
         report.failures.append(&mut report.unfinished);
     }
-    Ok(of_pair(report, (!args.fast).then_some(&metrics)))
+    Ok(of_pair(report, build.program.file.raw(), (!args.fast).then_some(&metrics)))
 }
 
 fn text<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-fn of_pair(report: Report, metrics: Option<&Metrics>) -> Outcome {
+fn of_pair(report: Report, program: &str, metrics: Option<&Metrics>) -> Outcome {
     let completion = report.completion_ns();
     let goodput =
         completion.filter(|ns| *ns > 0).map(|ns| (report.received() as f64 * 8e9 / ns as f64).round());
     let rtt = metrics.and_then(Metrics::rtt);
     let flows: Vec<Vec<String>> =
-        report.connections[0].iter().map(|client| pair_flow(client, &report)).collect();
+        report.connections[0].iter().map(|client| pair_flow(client, &report, program)).collect();
     let links = report.links.iter().chain(report.between.iter().flat_map(|node| &node.links));
     let (lost, dropped, marked) =
         links.fold((0, 0, 0), |sum, link| (sum.0 + link.lost, sum.1 + link.queue_full, sum.2 + link.marked));
@@ -200,7 +201,7 @@ fn of_pair(report: Report, metrics: Option<&Metrics>) -> Outcome {
 }
 
 /// A connection of the client.
-fn pair_flow(client: &Record, report: &Report) -> Vec<String> {
+fn pair_flow(client: &Record, report: &Report, program: &str) -> Vec<String> {
     let server = report.connections[1].iter().find(|server| server.number == client.number);
     vec![
         client.number.to_string(),
@@ -214,6 +215,7 @@ fn pair_flow(client: &Record, report: &Report) -> Vec<String> {
         String::new(),
         "0".to_owned(),
         end_name(client.end),
+        program.to_owned(),
     ]
 }
 
@@ -248,11 +250,13 @@ fn of_network(run: &Run) -> Outcome {
         text(run.rtt_ns.map(|(p50, _)| p50)),
         text(run.rtt_ns.map(|(_, p99)| p99)),
     ];
-    let flows = r.flows.iter().enumerate().map(|(number, flow)| network_flow(number, flow)).collect();
+    let program = |flow: &FlowResult| r.groups.all[r.groups.of(flow.flow.source)].file.clone();
+    let flows = r.flows.iter().enumerate();
+    let flows = flows.map(|(number, flow)| network_flow(number, flow, program(flow))).collect();
     Outcome { failures: r.failures(), flows, totals }
 }
 
-fn network_flow(number: usize, f: &FlowResult) -> Vec<String> {
+fn network_flow(number: usize, f: &FlowResult, program: String) -> Vec<String> {
     let status = match f.status() {
         "OK" => "closed".to_owned(),
         other => other.to_lowercase(),
@@ -269,6 +273,7 @@ fn network_flow(number: usize, f: &FlowResult) -> Vec<String> {
         text(f.slowdown().map(|slowdown| format!("{slowdown:.4}"))),
         u8::from(f.flow.background).to_string(),
         status,
+        program,
     ]
 }
 

@@ -26,18 +26,14 @@ pub enum HostApp {
 }
 
 impl HostApp {
-    /// # Errors
-    /// A sentence, if programs of this shape cannot carry flows.
-    pub fn new(shape: Shape, place: Place) -> Result<HostApp, String> {
-        if place.outstanding.is_some() && !matches!(shape, Shape::Message) {
-            return Err("with --topology, only programs that carry messages accept --outstanding".into());
-        }
+    /// That of a program of this shape.
+    pub fn new(shape: Shape, place: Place) -> HostApp {
         match shape {
-            Shape::Stream => Ok(HostApp::Stream(stream::HostApp::new(place, false))),
-            Shape::Message => Ok(HostApp::Message(message::HostApp::new(place))),
-            Shape::Rpc => Ok(HostApp::Rpc(rpc::HostApp::new(place))),
-            Shape::Multistream => Ok(HostApp::Stream(stream::HostApp::new(place, true))),
-            Shape::Verbs => Ok(HostApp::Verbs(verbs::HostApp::new(place))),
+            Shape::Stream => HostApp::Stream(stream::HostApp::new(place, false)),
+            Shape::Message => HostApp::Message(message::HostApp::new(place)),
+            Shape::Rpc => HostApp::Rpc(rpc::HostApp::new(place)),
+            Shape::Multistream => HostApp::Stream(stream::HostApp::new(place, true)),
+            Shape::Verbs => HostApp::Verbs(verbs::HostApp::new(place)),
         }
     }
 
