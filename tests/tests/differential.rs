@@ -136,6 +136,16 @@ fn records() {
     }
 }
 
+/// A loop with a condition does what is written as a range that begins with a way out.
+#[test]
+fn loops() {
+    let (loops, unfolded) = (own("tests/programs/loops.mtp"), own("tests/programs/loops_unfolded.mtp"));
+    if let Some(packets) = hold(&loops) {
+        assert!(packets > 1000, "only {packets} packets were made");
+        hold_against(&loops, &checked(&unfolded));
+    }
+}
+
 /// Extensions run where their points are.
 #[test]
 fn points() {

@@ -47,6 +47,16 @@ fn a_condition_is_decided_among_others() {
 }
 
 #[test]
+fn loops_are_decided_too() {
+    same(&body("while (feature(off) max 3) { c.missing = 1; } c.only_on = 2;"), &body("c.only_on = 2;"));
+    let tested = body("while (feature(on) && c.only_on < 9 max 3) { c.only_on++; }");
+    same(&tested, &body("while (c.only_on < 9 max 3) { c.only_on++; }"));
+    let (always, said) = printed(&body("while (feature(on) max 3) { c.only_on++; }"));
+    assert_eq!(said, "");
+    assert!(!always.contains("break"), "{always}");
+}
+
+#[test]
 fn a_constant_that_tests_decide_is_a_test() {
     let constants =
         "const bool BOTH = feature(on) && ALSO; const bool ALSO = !feature(off); const bool NEVER = !BOTH;";

@@ -397,6 +397,12 @@ pub enum StmtKind {
         over: Turns,
         body: Block,
     },
+    /// `while (cond max n) { }`
+    While {
+        cond: Expr,
+        max: Expr,
+        body: Block,
+    },
     Break,
     Continue,
     Return(Option<Expr>),

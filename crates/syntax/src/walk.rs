@@ -59,6 +59,10 @@ fn stmt<'a>(stmt_: &'a Stmt, visit: &mut dyn FnMut(Node<'a>)) {
             over.exprs().for_each(|e| expr(e, visit));
             block(body, visit);
         }
+        StmtKind::While { cond, max, body } => {
+            [cond, max].into_iter().for_each(|e| expr(e, visit));
+            block(body, visit);
+        }
         StmtKind::Goto(_)
         | StmtKind::Point { .. }
         | StmtKind::Break
@@ -110,6 +114,7 @@ pub fn exprs_mut(stmt: &mut Stmt) -> Vec<&mut Expr> {
         StmtKind::Expr(e) | StmtKind::Return(Some(e)) | StmtKind::If { cond: e, .. } => vec![e],
         StmtKind::Raise { event, at, record } => [event].into_iter().chain(at).chain(record).collect(),
         StmtKind::For { over, .. } => over.exprs_mut().collect(),
+        StmtKind::While { cond, max, .. } => vec![cond, max],
         _ => Vec::new(),
     }
 }

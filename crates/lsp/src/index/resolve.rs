@@ -393,6 +393,10 @@ impl Resolver<'_> {
                 self.exprs(over.exprs());
                 self.turn(ty, var, body);
             }
+            StmtKind::While { cond, max, body } => {
+                self.exprs([cond, max]);
+                self.block(body);
+            }
             StmtKind::Return(value) => {
                 let shape = self.returned.clone();
                 if let Some(value) = value {

@@ -139,6 +139,11 @@ pub const STATEMENTS: &[Word] = &[
         "for (T i in a..b max N) { }",
         "Runs its block for each number of a half-open range, or each element of a list.",
     ),
+    word(
+        "while",
+        "while (condition max N) { }",
+        "Runs its block while the condition holds, at most N times.",
+    ),
     word("in", "in a..b", "The range of a loop or a parameter."),
     word(
         "max",

@@ -42,18 +42,7 @@ impl Body<'_, '_> {
         }
         let values = self.arguments(&[(from, Some(ty.clone())), (to, Some(ty.clone()))])?;
         let turns = self.turns((from, to), (&values[0], &values[1]), &ty, max)?;
-        if turns > TURNS_MAX {
-            return self.report(
-                Diagnostic::error(
-                    codes::LOOP_TOO_LONG,
-                    format!("a loop of {turns} iterations"),
-                    from.span.to(to.span),
-                    "too many",
-                )
-                .note(format!("a loop has at most {TURNS_MAX} iterations"))
-                .mend("spread the work over several events"),
-            );
-        }
+        self.check_turns(turns, from.span.to(to.span))?;
         if turns == 0 {
             self.advise_no_turns(from.span, to.span);
         }
@@ -68,6 +57,43 @@ impl Body<'_, '_> {
         let (from, to) = (values.next()?, values.next()?);
         self.emit(StmtKind::For { var: local, over: Over::Range { from, to, max: turns }, body });
         Some(())
+    }
+
+    /// `while (cond max n) { body }` is a range of n whose block begins with the way out.
+    pub(super) fn while_loop(&mut self, cond: &ast::Expr, max: &ast::Expr, body: &ast::Block) -> Option<()> {
+        let turns = self.cx.constant(max, &Ty::U64)?;
+        self.check_turns(turns, max.span)?;
+        if turns == 0 || matches!(cond.kind, ast::ExprKind::Bool(false)) {
+            let here = if turns == 0 { max.span } else { cond.span };
+            let mend = "state a bound above 0 and a condition that can hold, or remove it";
+            self.advise(codes::NO_TURNS, "this loop never runs", here, "not once", mend);
+            return Some(());
+        }
+        let mut body = body.clone();
+        // A test of a feature may have decided it.
+        if !matches!(cond.kind, ast::ExprKind::Bool(true)) {
+            body.stmts.insert(0, leave_unless(cond));
+        }
+        let at = self.at;
+        let var = self.temporary(Ty::U32);
+        let body = self.loop_body(&body);
+        self.at = at;
+        let bound = |value| ir::Expr { kind: ir::ExprKind::Lit(value), ty: Ty::U32, loc: at };
+        let over = Over::Range { from: bound(0), to: bound(turns), max: turns };
+        self.emit(StmtKind::For { var, over, body });
+        Some(())
+    }
+
+    fn check_turns(&mut self, turns: u64, span: Span) -> Option<()> {
+        if turns <= TURNS_MAX {
+            return Some(());
+        }
+        let message = format!("a loop of {turns} iterations");
+        self.report(
+            Diagnostic::error(codes::LOOP_TOO_LONG, message, span, "too many")
+                .note(format!("a loop has at most {TURNS_MAX} iterations"))
+                .mend("spread the work over several events"),
+        )
     }
 
     /// The largest number of iterations of a loop over a range.
@@ -166,4 +192,16 @@ impl Body<'_, '_> {
         self.emit(if is_break { StmtKind::Break } else { StmtKind::Continue });
         Some(())
     }
+}
+
+/// `if (!(cond)) break;`
+fn leave_unless(cond: &ast::Expr) -> ast::Stmt {
+    let span = cond.span;
+    let inner = ast::Expr { kind: ast::ExprKind::Paren(Box::new(cond.clone())), span };
+    let cond = match &cond.kind {
+        ast::ExprKind::Unary(ast::UnOp::Not, inner) => (**inner).clone(),
+        _ => ast::Expr { kind: ast::ExprKind::Unary(ast::UnOp::Not, Box::new(inner)), span },
+    };
+    let then = ast::Block { stmts: vec![ast::Stmt { kind: ast::StmtKind::Break, span }], span };
+    ast::Stmt { kind: ast::StmtKind::If { cond, then, otherwise: None }, span }
 }

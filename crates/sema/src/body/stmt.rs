@@ -98,6 +98,7 @@ impl Body<'_, '_> {
                 Some(())
             }
             S::For { ty, var, over, body } => self.for_loop(ty, var, over, body),
+            S::While { cond, max, body } => self.while_loop(cond, max, body),
             S::Break | S::Continue => self.loop_jump(matches!(stmt.kind, S::Break), stmt.span),
             S::Return(value) => self.return_stmt(value.as_ref(), stmt.span),
             S::Stop => self.stop(stmt.span),

@@ -182,7 +182,7 @@ impl Formatter<'_> {
         if matches!(after, "(" | "[") {
             let callable = self.pieces[left].kind == TokenKind::Ident || matches!(before, ")" | "]");
             return !callable
-                || matches!(before, "if" | "for" | "return" | "in" | "raise")
+                || matches!(before, "if" | "for" | "while" | "return" | "in" | "raise")
                 || self.required == Some(left)
                 || (after == "[" && self.begins_rule(left));
         }

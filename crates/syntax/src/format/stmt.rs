@@ -141,7 +141,7 @@ impl Formatter<'_> {
                 Elements::Items => self.item(at, close),
                 Elements::Layout => self.layout_entry(at, close),
             };
-            nested |= (at..next).any(|i| self.is(i, "{") || self.is(i, "if") || self.is(i, "for"));
+            nested |= (at..next).any(|i| self.is(i, "{") || self.is(i, "if") || self.is_loop(i));
             inside.push(element);
             at = next;
             count += 1;
@@ -227,7 +227,7 @@ impl Formatter<'_> {
             return (self.block(at, Elements::Statements), self.closer_of[&at] + 1);
         }
         let keyword = self.pieces[at].kind == TokenKind::Ident && self.is(at + 1, "(");
-        if !(keyword && (self.is(at, "if") || self.is(at, "for"))) {
+        if !(keyword && (self.is(at, "if") || self.is_loop(at))) {
             return self.simple_with_semicolon(at, end);
         }
         let condition_end = self.closer_of[&(at + 1)] + 1;
@@ -258,8 +258,12 @@ impl Formatter<'_> {
         if self.is(at, "{") {
             return (Doc::Concat(vec![Doc::Space, doc]), next);
         }
-        let broken = self.is(at, "if") || self.is(at, "for") || (of_if && self.has_else_near(at, next));
+        let broken = self.is(at, "if") || self.is_loop(at) || (of_if && self.has_else_near(at, next));
         (Doc::Concat(vec![Doc::Line, doc]).indent().group(broken), next)
+    }
+
+    fn is_loop(&self, at: usize) -> bool {
+        self.is(at, "for") || self.is(at, "while")
     }
 
     /// Whether the statement from `at` to `next` stands before or behind an `else`.

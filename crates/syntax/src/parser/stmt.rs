@@ -260,16 +260,28 @@ impl Parser<'_> {
     }
 
     fn while_stmt(&mut self) -> Parsed<StmtKind> {
-        self.no_loop();
+        let here = self.advance().span;
+        if !self.is("(") {
+            self.no_loop(here);
+            self.condition()?;
+            self.body()?;
+            return Ok(StmtKind::Error);
+        }
         self.advance();
-        self.condition()?;
-        self.body()?;
-        Ok(StmtKind::Error)
+        let cond = self.expr()?;
+        let max = if self.eat_word("max") { Some(self.expr()?) } else { None };
+        self.expect(")")?;
+        let Some(max) = max else {
+            self.no_loop(here);
+            self.body()?;
+            return Ok(StmtKind::Error);
+        };
+        Ok(StmtKind::While { cond, max, body: self.body()? })
     }
 
     fn do_stmt(&mut self) -> Parsed<StmtKind> {
-        self.no_loop();
-        self.advance();
+        let here = self.advance().span;
+        self.no_loop(here);
         self.body()?;
         if self.eat_word("while") {
             self.condition()?;
@@ -278,12 +290,11 @@ impl Parser<'_> {
         Ok(StmtKind::Error)
     }
 
-    fn no_loop(&mut self) -> Reported {
-        let here = self.span();
+    fn no_loop(&mut self, here: Span) -> Reported {
         self.report(
             Diagnostic::error(codes::NO_LOOP, "there are no unbounded loops", here, "may never end")
                 .note("a chain of event processors is one bounded step on every target")
-                .mend("use `for (T i in a..b) { }` with `break`"),
+                .mend("state how often it runs at most: `while (cond max 16) { }`"),
         )
     }
 

@@ -162,7 +162,7 @@ impl Generator<'_> {
 
     fn stmt(&mut self) {
         self.depth += 1;
-        match self.choose(if self.depth > 4 { 4 } else { 10 }) {
+        match self.choose(if self.depth > 4 { 4 } else { 11 }) {
             0 => self.put("stop ;"),
             1 => {
                 self.name();
@@ -219,6 +219,12 @@ impl Generator<'_> {
                 self.body();
             }
             8 => {
+                self.put("while (");
+                self.expr();
+                self.put("max 4 )");
+                self.body();
+            }
+            9 => {
                 self.put("for ( sample s in");
                 self.expr();
                 self.put(")");

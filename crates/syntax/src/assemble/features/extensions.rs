@@ -66,7 +66,9 @@ impl<'a> Points<'a, '_> {
     fn stmt(&mut self, stmt: &'a Stmt, left: Option<Span>) {
         match &stmt.kind {
             StmtKind::Point { name, .. } => self.point(name, left),
-            StmtKind::Block(body) | StmtKind::For { body, .. } => self.block(body),
+            StmtKind::Block(body) | StmtKind::For { body, .. } | StmtKind::While { body, .. } => {
+                self.block(body);
+            }
             StmtKind::If { then, otherwise, .. } => {
                 self.block(then);
                 otherwise.iter().for_each(|s| self.stmt(s, left));
@@ -131,7 +133,7 @@ fn leaving(block: &Block, in_loop: bool, to: &mut Vec<Diagnostic>) {
             StmtKind::Return(_) | StmtKind::Stop => leaves_function(stmt.span, to),
             StmtKind::Break | StmtKind::Continue if !in_loop => leaves_function(stmt.span, to),
             StmtKind::Block(body) => leaving(body, in_loop, to),
-            StmtKind::For { body, .. } => leaving(body, true, to),
+            StmtKind::For { body, .. } | StmtKind::While { body, .. } => leaving(body, true, to),
             StmtKind::If { then, otherwise, .. } => {
                 leaving(then, in_loop, to);
                 if let Some(otherwise) = otherwise {

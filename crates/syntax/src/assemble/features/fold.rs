@@ -175,7 +175,7 @@ impl Folder<'_> {
 
     fn block(&mut self, block: &mut Block) {
         block.stmts.retain_mut(|stmt| {
-            let decided = matches!(stmt.kind, StmtKind::If { .. });
+            let decided = matches!(stmt.kind, StmtKind::If { .. } | StmtKind::While { .. });
             self.stmt(stmt);
             !(decided && matches!(&stmt.kind, StmtKind::Block(block) if block.stmts.is_empty()))
         });
@@ -199,6 +199,15 @@ impl Folder<'_> {
             StmtKind::For { over, body, .. } => {
                 self.values(over.exprs_mut());
                 self.block(body);
+            }
+            StmtKind::While { cond, max, body } => {
+                self.value(max);
+                if self.expr(cond) == Some(false) {
+                    self.left_out.push(stmt.span);
+                    stmt.kind = StmtKind::Block(Block { stmts: Vec::new(), span: stmt.span });
+                } else {
+                    self.block(body);
+                }
             }
             StmtKind::Goto(_)
             | StmtKind::Point { .. }

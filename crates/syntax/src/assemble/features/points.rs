@@ -61,7 +61,7 @@ impl Expander<'_> {
     fn stmt(&mut self, stmt: &mut Stmt) -> bool {
         match &mut stmt.kind {
             StmtKind::Let { name, .. } => self.bind(name),
-            StmtKind::Block(block) => self.block(block),
+            StmtKind::Block(block) | StmtKind::While { body: block, .. } => self.block(block),
             StmtKind::If { then, otherwise, .. } => {
                 self.block(then);
                 // A point without extensions is an empty block here.
@@ -142,7 +142,7 @@ impl Hider<'_> {
         }
         match &mut stmt.kind {
             StmtKind::Let { name, .. } => self.bind(name),
-            StmtKind::Block(block) => self.block(block),
+            StmtKind::Block(block) | StmtKind::While { body: block, .. } => self.block(block),
             StmtKind::If { then, otherwise, .. } => {
                 self.block(then);
                 otherwise.iter_mut().for_each(|s| self.stmt(s));
