@@ -160,6 +160,28 @@ impl Generator<'_> {
         if self.choose(3) == 1 { self.stmt() } else { self.block() }
     }
 
+    fn if_stmt(&mut self) {
+        self.put("if (");
+        self.expr();
+        self.put(")");
+        self.body();
+        match self.choose(4) {
+            1 => {
+                self.put("else");
+                self.block();
+            }
+            2 => {
+                self.put("else if ( x )");
+                self.body();
+            }
+            3 => {
+                self.put("else");
+                self.body();
+            }
+            _ => {}
+        }
+    }
+
     fn stmt(&mut self) {
         self.depth += 1;
         match self.choose(if self.depth > 4 { 4 } else { 11 }) {
@@ -193,27 +215,7 @@ impl Generator<'_> {
                 ]);
                 self.put(stmt);
             }
-            4..=6 => {
-                self.put("if (");
-                self.expr();
-                self.put(")");
-                self.body();
-                match self.choose(4) {
-                    1 => {
-                        self.put("else");
-                        self.block();
-                    }
-                    2 => {
-                        self.put("else if ( x )");
-                        self.body();
-                    }
-                    3 => {
-                        self.put("else");
-                        self.body();
-                    }
-                    _ => {}
-                }
-            }
+            4..=6 => self.if_stmt(),
             7 => {
                 self.put("for ( uint32 i in 0 .. n max 4 )");
                 self.body();
