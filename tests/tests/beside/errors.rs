@@ -56,7 +56,7 @@ fn options_of_one_program_are_none_of_another() {
     let folder = begun();
     let dir = folder.path();
     for (more, wanted) in [
-        (&["--host-with", "h1=cubic"][..], "datagram.mtp: the program has no feature `cubic`"),
+        (&["--host-with", "h1=cubic"][..], "datagram.mtp: the program has no feature or option `cubic`"),
         (&["--host-set", "h1.snd_buf=1MiB"], "datagram.mtp has no parameter \"snd_buf\""),
         (&["--host-set", "h0..h1.pace=1Mbps"], "tcp.mtp has no parameter \"pace\""),
         (
