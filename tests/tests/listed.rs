@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
 
 use carrick_tests::build::root;
 use carrick_tests::recorded;
@@ -31,15 +30,12 @@ fn table() -> String {
     for entry in fs::read_dir(root().join("tests/tests")).expect("there are tests") {
         let path = entry.expect("readable").path();
         let file = if path.is_dir() { path.join("main.rs") } else { path.clone() };
-        let (Some(name), Ok(text)) =
-            (path.file_stem().and_then(|name| name.to_str()), fs::read_to_string(&file))
-        else {
-            continue;
-        };
-        if file.extension().is_none_or(|ending| ending != "rs") {
+        if !file.is_file() || file.extension().is_none_or(|ending| ending != "rs") {
             continue;
         }
-        let link = file.strip_prefix(root().join("tests")).unwrap_or(Path::new(name)).display().to_string();
+        let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
+        let text = fs::read_to_string(&file).expect("readable");
+        let link = file.strip_prefix(root().join("tests")).expect("it is there").display().to_string();
         let lane = if computing.contains(name) { "yes" } else { "" };
         rows.insert(format!(
             "| [`{name}`]({link}) | {lane} | {} |\n",

@@ -75,14 +75,11 @@ pub(crate) fn header(packet: &[u8], segments: u32) -> Result<(Header, usize), us
 fn upper_layer(packet: &[u8], segments: u32, route: &mut Route) -> Result<(u8, usize), usize> {
     let (mut next, mut at) = (packet[6], HEADER);
     for _ in 0..=EXTENSIONS {
-        let first = at == HEADER;
-        match next {
-            FRAGMENT | ROUTING | DESTINATION => {}
-            HOP_BY_HOP if first => {}
-            _ => return Ok((next, at)),
+        if !is_extension(next, at) {
+            return Ok((next, at));
         }
         let head = packet.get(at..at + UNIT).ok_or(IP_LENGTH)?;
-        let len = if next == FRAGMENT { UNIT } else { (usize::from(head[1]) + 1) * UNIT };
+        let len = extension_len(next, head);
         let all = packet.get(at..at + len).ok_or(IP_LENGTH)?;
         let read = (next == ROUTING && route.list.is_empty()).then(|| Route::read(all, segments)).flatten();
         match next {
@@ -98,6 +95,27 @@ fn upper_layer(packet: &[u8], segments: u32, route: &mut Route) -> Result<(u8, u
         (next, at) = (head[0], at + len);
     }
     Err(IP_PROTOCOL)
+}
+
+/// Whether this number, of what begins there in a packet, is one of an extension header that a receiver steps over.
+fn is_extension(number: u8, at: usize) -> bool {
+    matches!(number, FRAGMENT | ROUTING | DESTINATION) || number == HOP_BY_HOP && at == HEADER
+}
+
+/// Bytes of an extension header that begins so.
+fn extension_len(number: u8, head: &[u8]) -> usize {
+    if number == FRAGMENT { UNIT } else { (usize::from(head[1]) + 1) * UNIT }
+}
+
+/// The protocol number behind the extension headers, also of a packet that no program takes. `None`: the packet is too short to have
+/// one.
+pub fn ipv6_protocol(packet: &[u8]) -> Option<u8> {
+    let (mut next, mut at) = (*packet.get(6)?, HEADER);
+    while is_extension(next, at) {
+        let head = packet.get(at..at + UNIT)?;
+        (next, at) = (head[0], at + extension_len(next, head));
+    }
+    Some(next)
 }
 
 /// Whether a packet with these options is taken by a node that knows none of them (RFC 8200 §4.2).

@@ -60,4 +60,5 @@ pub use api::*;
 pub use code::Question;
 pub use core::Core;
 pub use handover::{ChainInput, ChainOutput, Chains, OutsideArg, OutsideInstr, RANDOM_NUMBERS};
+pub use ipv6::ipv6_protocol;
 pub use rand::{random_start, secret_key};

@@ -157,9 +157,9 @@ impl Flows {
     /// A packet was made with bytes of a unit: whose, and which event asked for it (-1: not known).
     pub fn segment(&mut self, program: &Program, at: Moment, record: &Record) -> Option<(u32, i64)> {
         let &[handle, offset, len, _] = &record.words[..] else { return None };
-        let before = self.metrics.retransmitted_packets;
+        let before = self.metrics.retransmitted_packets();
         self.metrics.record(at.t, at.host as usize, record);
-        let again = self.metrics.retransmitted_packets > before;
+        let again = self.metrics.retransmitted_packets() > before;
         let flow = self.of(program, at.host, handle)?;
         let unit = self.units.get_mut(&flow)?;
         let asked = unit.asked.iter().rev().find(|(first, end, _)| (*first..*end).contains(&offset));

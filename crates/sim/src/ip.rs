@@ -3,6 +3,7 @@
 
 use std::net::Ipv6Addr;
 
+use carrick_interp::ipv6_protocol;
 use carrick_ir::NetLayer;
 
 /// What all IPv6 addresses of a simulation begin with, for documentation (RFC 3849); the host's IPv4 address follows.
@@ -40,25 +41,9 @@ pub fn is_ipv6(packet: &[u8]) -> bool {
     packet.first().is_some_and(|first| first >> 4 == 6)
 }
 
-/// Extension headers of IPv6 that a packet may have before what it carries, each with its length (RFC 8200, section 4.3 to 4.6); and
-/// how many of them are skipped.
-const EXTENSIONS: [u8; 3] = [0, 43, 60];
-const SKIPPED: usize = 8;
-
 /// The protocol number of what a packet carries; `None` if the packet is too short to have one.
 pub fn protocol(packet: &[u8]) -> Option<u8> {
-    if !is_ipv6(packet) {
-        return packet.get(9).copied();
-    }
-    let (mut next, mut at) = (*packet.get(6)?, 40);
-    for _ in 0..SKIPPED {
-        if !EXTENSIONS.contains(&next) {
-            break;
-        }
-        let &[following, len] = packet.get(at..at + 2)? else { break };
-        (next, at) = (following, at + (usize::from(len) + 1) * 8);
-    }
-    Some(next)
+    if is_ipv6(packet) { ipv6_protocol(packet) } else { packet.get(9).copied() }
 }
 
 /// The Internet checksum (RFC 1071); every part but the last has an even length.

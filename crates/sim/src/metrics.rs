@@ -30,9 +30,7 @@ pub struct Metrics {
     /// packets with a payload, and the bytes in them
     pub data_packets: u64,
     pub payload_octets: u64,
-    /// those of them that had been sent before
-    pub retransmitted_packets: u64,
-    /// by host, those that are not 0
+    /// by host, those of them that had been sent before
     pub retransmitted_by: BTreeMap<usize, u64>,
     pub retransmitted_octets: u64,
     /// nanoseconds from sending a byte (once) to retiring it
@@ -49,7 +47,6 @@ impl Metrics {
             // Of memory that is not one request's to send, nothing tells what of it went out before.
             let sent_to = self.requests.entry((host, token)).or_default();
             if token != 0 && *sent_to > offset {
-                self.retransmitted_packets += 1;
                 *self.retransmitted_by.entry(host).or_default() += 1;
                 let again = end.min(*sent_to).saturating_sub(offset);
                 self.retransmitted_octets = self.retransmitted_octets.saturating_add(again);
@@ -60,7 +57,6 @@ impl Metrics {
         let unit = self.units.entry((host, handle)).or_default();
         let again = unit.sent_to.min(end).saturating_sub(offset);
         if again > 0 {
-            self.retransmitted_packets += 1;
             *self.retransmitted_by.entry(host).or_default() += 1;
             self.retransmitted_octets = self.retransmitted_octets.saturating_add(again);
             // Karn: what was sent twice says nothing about time.
@@ -90,6 +86,11 @@ impl Metrics {
         if let Some(at) = last {
             self.rtt_samples.push(now.saturating_sub(at));
         }
+    }
+
+    /// Packets that had been sent before, of all hosts.
+    pub fn retransmitted_packets(&self) -> u64 {
+        self.retransmitted_by.values().sum()
     }
 
     /// Median and 99th percentile of the round-trip times, in nanoseconds.

@@ -92,9 +92,9 @@ static void link_shut(struct relay_link *link) {
     link_cut(link);
 }
 
-/* Whether the program's end, which it closed first, is not to stay in TIME-WAIT. It would also where the far host still
- * sends something, which ends it at once elsewhere, and keep a port from who listens again. The stack has a TIME-WAIT
- * of its own. */
+/* Whether the program's end, which closed first, is reset and leaves no TIME-WAIT, which would keep the port from the
+ * next one that listens. Linux has none if more data comes from the far host (RFC 2525 2.17), of which this end does
+ * not hear any more. The stack has a TIME-WAIT of its own. */
 static bool link_leaves_port(const struct relay_link *link) {
     return link->accepted && link->hung_up && !link->down_ended;
 }

@@ -175,7 +175,8 @@ static void keep(int relay, int diag, int set, const struct space_listens *liste
     while (goes_on) {
         int64_t wait = next - now_ms();
         int ready = poll(told, 2, wait > 0 ? (int)wait : 0);
-        /* Who listens first: a program that then connects is called back by whom it has asked to. */
+        /* First who listens, then the orders: a program that listens and then asks somebody to call it has to be
+         * served. */
         bool ordered = ready > 0 && told[0].revents;
         bool changed = set < 0 ? ordered : (ready > 0 && told[1].revents) || space_listens_changed(listens);
         if (changed)

@@ -11,7 +11,7 @@ import threading
 
 PORT = 1000
 gates = collections.defaultdict(threading.Event)  # by name: what somebody says late is not for the next one
-floods = queue.Queue()
+floods = collections.defaultdict(queue.Queue)  # by name, too
 
 
 def line(s):
@@ -56,11 +56,11 @@ def serve(s, address):
         sent = 0
         while select.select([], [s], [], 0.5)[1]:
             sent += s.send(b"f" * 65536)
-        floods.put(sent)
+        floods[what[1]].put(sent)
         s.setblocking(True)
         s.recv(1)
     elif what[0] == "flooded":  # how many those were
-        s.sendall(str(floods.get()).encode())
+        s.sendall(str(floods[what[1]].get()).encode())
     elif what[0] == "reset":  # bytes, then a reset once the first answer has come
         s.sendall(b"x" * int(what[1]))
         s.recv(1)

@@ -20,7 +20,7 @@ FAMILY = socket.AF_INET6 if SIX else socket.AF_INET
 HOME = "::1" if SIX else "127.0.0.1"
 TOS = (socket.IPPROTO_IPV6, socket.IPV6_TCLASS) if SIX else (socket.IPPROTO_IP, socket.IP_TOS)
 PATIENCE = 20_000  # ms
-GATES = (f"gate-{n}" for n in itertools.count())
+NAMES = (f"try-{n}" for n in itertools.count())  # of gates and floods: each try has its own
 CASES = []
 
 
@@ -336,7 +336,7 @@ def filled(name):
 
 @timed
 def data_waits_no_longer_than_the_user_timeout():
-    gate = next(GATES)
+    gate = next(NAMES)
     s = filled(gate)
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 300)
     wait(s, select.POLLIN)
@@ -354,7 +354,7 @@ def seconds_to_close(s, seconds):
 
 @timed
 def closing_waits_until_the_peer_has_all():
-    gate = next(GATES)
+    gate = next(NAMES)
     s = filled(gate)
     other = s.dup()
     assert seconds_to_close(s, PATIENCE) < 10, "another owner has it"
@@ -431,9 +431,10 @@ def a_receive_buffer_holds_the_peer_back():
     s = socket.socket(FAMILY)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
     s.connect((PEER, PORT))
-    s.sendall(b"flood\n")
+    name = next(NAMES)
+    s.sendall(f"flood {name}\n".encode())
     # The peer has a small buffer of its own, and a stack in user space one for each connection.
-    sent = int(all_of(ask("flooded")))
+    sent = int(all_of(ask("flooded " + name)))
     assert sent < 400 << 10, sent
     got = 0
     while got < sent:

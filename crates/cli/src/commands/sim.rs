@@ -127,7 +127,9 @@ fn pretty(
     if let Some(m) = metrics {
         println!(
             "data packets      {} ({} retransmitted, {} bytes)",
-            m.data_packets, m.retransmitted_packets, m.retransmitted_octets
+            m.data_packets,
+            m.retransmitted_packets(),
+            m.retransmitted_octets
         );
         if let Some((p50, p99)) = m.rtt() {
             println!(
@@ -246,7 +248,7 @@ fn as_json(
         "client": connections(&report.connections[0]),
         "server": connections(&report.connections[1]),
         "data_packets": metrics.map(|m| m.data_packets),
-        "retransmitted_packets": metrics.map(|m| m.retransmitted_packets),
+        "retransmitted_packets": metrics.map(Metrics::retransmitted_packets),
         "rtt_p50_ns": metrics.and_then(Metrics::rtt).map(|(p50, _)| p50),
         "rtt_p99_ns": metrics.and_then(Metrics::rtt).map(|(_, p99)| p99),
         "packets": report.packets,

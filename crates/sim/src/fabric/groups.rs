@@ -136,6 +136,9 @@ mod tests {
         assert_eq!(groups.foreign(0, &four), Some(253));
         assert_eq!(groups.foreign(2, &four), Some(253), "of the other version");
         assert_eq!(groups.foreign(2, &six), None);
+        let mut whole = [0; 48];
+        (whole[0], whole[6], whole[40]) = (0x60, 44, 253);
+        assert_eq!(groups.foreign(2, &whole), None, "behind a fragment header");
         assert_eq!(groups.foreign(0, &four[..5]), None, "too short to say");
     }
 }

@@ -47,14 +47,16 @@ pub fn lines(run: &Run) -> Vec<String> {
     lines
 }
 
+/// Flows of which messages were lost, behind what a line says of all flows; empty where there are none.
+pub fn losses(flows: usize, messages: u64) -> String {
+    if flows == 0 { String::new() } else { format!(", {flows} with {messages} lost messages") }
+}
+
 fn line(ByProgram { result, retransmitted }: &ByProgram) -> String {
     let ProgramResult { program, flows, ended, with_losses, lost_messages, goodput_bps, .. } = result;
     let of_flow = result.flow_bps.map(|bps| format!(", {} for a flow", rate(bps)));
     let again = retransmitted.map(|packets| format!(", {packets} packets retransmitted"));
-    let losses = match with_losses {
-        0 => String::new(),
-        flows => format!(", {flows} with {lost_messages} lost messages"),
-    };
+    let losses = losses(*with_losses, *lost_messages);
     format!(
         "{:<17} {} (protocol {}): {ended} of {flows} flows ended{losses}, goodput {}{}{}",
         format!("program {}", program.name),

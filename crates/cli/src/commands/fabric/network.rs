@@ -114,7 +114,7 @@ impl Network {
         output::written(args.trace.as_deref(), trace.map_or(Ok(()), Traced::finish))?;
         let of = |(station, program)| globals.of(station, program);
         let globals = self.programs.iter().enumerate().map(of).collect();
-        let (retransmitted, rtt_ns) = (measured.then_some(metrics.retransmitted_packets), metrics.rtt());
+        let (retransmitted, rtt_ns) = (measured.then_some(metrics.retransmitted_packets()), metrics.rtt());
         let about = |host: u32, line: &mut String| results.about_host(host, line);
         let samples = samples.map_or(String::new(), |samples| samples.csv(results.host_columns(), about));
         let senders = senders(hosts, &results);

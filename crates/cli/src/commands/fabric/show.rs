@@ -85,10 +85,8 @@ pub fn pretty(runs: &[Run], varied: &[String], took: Duration) {
 
 fn one(run: &Run) {
     let r = &run.results;
-    let losses = match r.with_losses() {
-        (0, _) => String::new(),
-        (flows, lost) => format!(", {flows} with {lost} lost messages"),
-    };
+    let (with_losses, lost) = r.with_losses();
+    let losses = by_program::losses(with_losses, lost);
     println!(
         "flows             {} of {} ended, at {:.6} s{losses}",
         r.ended().count(),

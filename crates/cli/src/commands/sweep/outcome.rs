@@ -189,7 +189,7 @@ fn of_pair(report: Report, program: &str, metrics: Option<&Metrics>) -> Outcome 
         String::new(),
         String::new(),
         report.packets.to_string(),
-        text(metrics.map(|m| m.retransmitted_packets)),
+        text(metrics.map(Metrics::retransmitted_packets)),
         lost.to_string(),
         dropped.to_string(),
         marked.to_string(),
