@@ -44,7 +44,8 @@ fn every_code_has_a_program_that_provokes_only_it() {
             continue;
         };
         let text = std::fs::read_to_string(&path).expect("a readable program");
-        assert_eq!(codes_of(&text), [number], "{name}");
+        let found = codes_of(&text);
+        assert!(!found.is_empty() && found.iter().all(|code| *code == number), "{name}: {found:?}");
         missing.remove(&number);
     }
     assert_eq!(missing, BTreeSet::new(), "codes without a program");

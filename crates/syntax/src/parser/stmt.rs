@@ -262,8 +262,9 @@ impl Parser<'_> {
     fn while_stmt(&mut self) -> Parsed<StmtKind> {
         let here = self.advance().span;
         if !self.is("(") {
+            // What that says to write has parentheses.
             self.no_loop(here);
-            self.condition()?;
+            self.expr()?;
             self.body()?;
             return Ok(StmtKind::Error);
         }
