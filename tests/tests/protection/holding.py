@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Clients of a server with 32 slots: short requests one after the other, or connections that say nothing.
 import socket
+import struct
 import sys
+import threading
 import time
 
 HOST, WHAT = sys.argv[1], sys.argv[2]
@@ -107,4 +109,30 @@ def full():
     print("the last open" if found(held[-1]) else "the last closed")
 
 
-{"in_turn": in_turn, "silent": silent, "crowd": crowd, "idle": idle, "full": full}[WHAT]()
+def window(one):
+    """What the server offers: `tcpi_snd_wnd` of <linux/tcp.h>."""
+    return struct.unpack_from("<I", one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256), 228)[0]
+
+
+def grown(source):
+    """A connection to an echo server that has taken much, and is idle now, with the longest window that was offered."""
+    octets, longest = 1_000_000, 0
+    one = socket.create_connection((HOST, 7), 30, (source, 0))
+    sender = threading.Thread(target=one.sendall, args=(bytes(octets),))
+    sender.start()
+    while octets and (more := one.recv(1 << 16)):
+        octets -= len(more)
+        longest = max(longest, window(one))
+    sender.join()
+    assert octets == 0
+    return one, longest
+
+
+def pool():
+    """Of receive buffers: one address grows as many as it can, then another one."""
+    held = [grown("") for _ in range(48)]
+    _, other = grown(sys.argv[3])
+    print(max(longest for _, longest in held), other)
+
+
+{"in_turn": in_turn, "silent": silent, "crowd": crowd, "idle": idle, "full": full, "pool": pool}[WHAT]()

@@ -145,13 +145,17 @@ fn seen_natively(settings: &[&str], app: &str, slots: u32, what: &str) -> Option
     Some(seen(&net, command, app, slots, what).expect("it serves"))
 }
 
-/// As [`seen`], of a server of 32 slots in the kernel; None: this machine lacks something.
-fn seen_in_the_kernel(what: &str) -> Option<String> {
+/// As [`seen`], of a server in the kernel; None: this machine lacks something.
+fn seen_in_the_kernel(settings: &[&str], app: &str, slots: u32, what: &str) -> Option<String> {
     if lacks("python3") {
         return None;
     }
     let net = Net::kernel_on_both()?;
-    let seen = seen(&net, run_in_kernel(&net, &root().join(TCP)), "http:DIR", 32, what);
+    let mut command = run_in_kernel(&net, &root().join(TCP));
+    settings.iter().for_each(|setting| {
+        command.args(["--set", setting]);
+    });
+    let seen = seen(&net, command, app, slots, what);
     if seen.is_none() {
         skip("programs in the kernel");
     }
@@ -183,7 +187,7 @@ fn a_native_server_of_32_slots_answers_200_requests_one_after_the_other() {
 
 #[test]
 fn a_server_in_the_kernel_of_32_slots_answers_200_requests_one_after_the_other() {
-    let Some(seen) = seen_in_the_kernel("in_turn") else { return };
+    let Some(seen) = seen_in_the_kernel(&[], "http:DIR", 32, "in_turn") else { return };
     assert_eq!(seen, "200 of 200");
 }
 
@@ -217,6 +221,43 @@ fn a_native_server_serves_another_client_beside_one_that_holds_what_it_can_get()
 
 #[test]
 fn a_server_in_the_kernel_serves_another_client_beside_one_that_holds_what_it_can_get() {
-    let Some(seen) = seen_in_the_kernel("crowd") else { return };
+    let Some(seen) = seen_in_the_kernel(&[], "http:DIR", 32, "crowd") else { return };
     assert_eq!(seen, HELD);
+}
+
+/// Receive buffers that begin with 8 KiB, have 256 KiB at most, and grow from a pool of 1 MiB. Nobody gives back what is idle.
+const POOL: [(&str, &str); 4] =
+    [("rcv_buf", "8192"), ("rcv_max", "262144"), ("rcv_pool", "1048576"), ("rcv_idle", "1h")];
+
+/// The longest window of a client with 48 connections that have taken much, and that of another client after it.
+fn windows(seen: &str) -> (u32, u32) {
+    let (first, other) = seen.split_once(' ').expect("two numbers");
+    (first.parse().expect("a number"), other.parse().expect("a number"))
+}
+
+/// Of an echo server, whose clients' connections grow their windows.
+type Seen = fn(&[&str], &str, u32, &str) -> Option<String>;
+
+fn leaves_receive_buffers_to_another_client(of: Seen) {
+    let with_share = |share: &str| {
+        let mut settings: Vec<String> = POOL.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        settings.push(format!("peer_share={share}"));
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        of(&settings, "echo:7", 64, "pool").map(|seen| windows(&seen))
+    };
+    let (Some((first, other)), Some((_, without))) = (with_share("8"), with_share("0")) else { return };
+    // Whoever takes anything asks for 16 segments at least, which is what 48 connections exhaust the pool by; how much more
+    // they ask for depends on how fast the machine is.
+    assert!(first >= 32_768, "as long as there is enough: {first}");
+    assert!(other >= 32_768 && without <= 8192, "{other} with shares, {without} without");
+}
+
+#[test]
+fn a_native_server_leaves_receive_buffers_to_another_client() {
+    leaves_receive_buffers_to_another_client(seen_natively);
+}
+
+#[test]
+fn a_server_in_the_kernel_leaves_receive_buffers_to_another_client() {
+    leaves_receive_buffers_to_another_client(seen_in_the_kernel);
 }

@@ -45,6 +45,8 @@ fn run(e: &mut Emitter<'_>, index: usize, chain: &Chain) {
     let head = run_head(e, index);
     e.w.open(format!("{head} {{"));
     e.w.line("CARRICK_GIVEN(core && e);");
+    e.w.line("CARRICK_ALIGNED(core);");
+    e.w.line("CARRICK_ALIGNED(e);");
     e.w.line(format!("struct {} *chain = &core->chain;", e.names.own("chain")));
     e.w.line("chain->stopped = chain->deleted = false;");
     e.w.line("chain->raised_count = 0;");

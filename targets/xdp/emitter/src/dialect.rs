@@ -185,6 +185,8 @@ impl Dialect for Kernel {
             blocks::number_param(e)
         ));
         e.w.line("CARRICK_GIVEN(core && bp);");
+        e.w.line("CARRICK_ALIGNED(core);");
+        e.w.line("CARRICK_ALIGNED(bp);");
         e.w.line(format!("CARRICK_UNUSED const struct {chain} *chain = &core->chain;"));
         // An argument that nothing uses is one that the callers do not give.
         e.w.line("CARRICK_BARRIER_VAR(sent);");
@@ -241,6 +243,8 @@ impl Dialect for Kernel {
         let (core, entry, name) = (e.names.own("core"), e.names.own("entry"), e.names.own(&bp.name));
         e.w.open(format!("CARRICK_GLOBAL_FN int {name}_packet(struct {core} *core, struct {entry} *e) {{"));
         e.w.line("CARRICK_GIVEN(core && e);");
+        e.w.line("CARRICK_ALIGNED(core);");
+        e.w.line("CARRICK_ALIGNED(e);");
         let cap = if bp.frames.is_some() { "CARRICK_FRAME_MAX" } else { "UINT64_MAX" };
         e.w.line(format!("const uint64_t cap = {cap};"));
         e.w.line("uint8_t *out = core->out + CARRICK_ETHERNET;");

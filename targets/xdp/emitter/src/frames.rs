@@ -164,11 +164,14 @@ pub(crate) fn function_begins(e: &mut Emitter<'_>, function: &Function, apart: b
             true => safe(&l.name),
             false => format!("{}__of", safe(&l.name)),
         });
-        let missing: Vec<String> =
-            std::iter::once("core".to_owned()).chain(refs).map(|name| format!("!{name}")).collect();
+        let pointers: Vec<String> = std::iter::once("core".to_owned()).chain(refs).collect();
+        let missing: Vec<String> = pointers.iter().map(|name| format!("!{name}")).collect();
         e.w.line(format!("if ({})", missing.join(" || ")));
         let leave = nothing_yet(e, function);
         e.w.line(format!("    {leave}"));
+        for pointer in pointers {
+            e.w.line(format!("CARRICK_ALIGNED({pointer});"));
+        }
     }
     e.w.line(format!("CARRICK_UNUSED struct {} *chain = &core->chain;", e.names.own("chain")));
     if has_frame(function) {

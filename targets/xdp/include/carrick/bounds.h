@@ -20,6 +20,15 @@
             return 0;                                                                                                  \
     } while (0)
 
+/* The compiler may use how the type that this points to is aligned. Structs that are passed by value from there are
+ * else copied byte by byte, once the function that takes them is inlined: LLVM then no longer knows the alignment of a
+ * pointer that is an argument (HandleByValArgumentInit), and this machine has no unaligned loads. */
+#define CARRICK_ALIGNED(pointer)                                                                                       \
+    do {                                                                                                               \
+        (pointer) = __builtin_assume_aligned((pointer), __alignof__(*(pointer)));                                      \
+        (void)(pointer);                                                                                               \
+    } while (0)
+
 /* The runs of an RX unit: an instance is all that a program looks up. */
 #define CARRICK_IN_UNIT(members) members
 
