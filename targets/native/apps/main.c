@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -178,17 +179,21 @@ static bool start_applications(struct run *run, const struct carrick_options *op
 }
 
 /* The process that started this one may name a descriptor: a socket. It gets a byte once the applications have begun,
- * attaches the program to its device, and closes its end. Answers to packets that were sent before that would be lost.
- */
-static void tell_ready(void) {
+ * attaches the program to its device, and shuts its side down. Answers to packets that were sent before that would be
+ * lost, so the applications' first requests wait for it. It gets another byte once they are made: clients that it calls
+ * then find who listens. */
+static void tell_ready(const struct run *run) {
     const char *text = getenv("CARRICK_READY");
     int fd = text ? atoi(text) : -1;
     if (fd <= STDERR_FILENO)
         return;
-    (void)!write(fd, "1", 1);
+    (void)!send(fd, "1", 1, MSG_NOSIGNAL);
     char byte;
     while (read(fd, &byte, 1) < 0 && errno == EINTR)
         ;
+    for (uint32_t s = 0; s < run->count; s++)
+        (void)carrick_stack_turn(run->stacks[s]);
+    (void)!send(fd, "1", 1, MSG_NOSIGNAL);
     close(fd);
 }
 
@@ -256,7 +261,7 @@ static int run_until_end(struct run *run, const struct carrick_options *options,
     if (!confine(run, options, error))
         return fail(error, CARRICK_EXIT_MISSING);
     say_between(options);
-    tell_ready();
+    tell_ready(run);
     int code = carrick_stack_run(run->stacks, run->count);
     close(end.fd);
     if (run->devices.fd >= 0)

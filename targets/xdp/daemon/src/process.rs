@@ -3,6 +3,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -28,8 +29,30 @@ const READY: &str = "CARRICK_READY";
 pub struct Process {
     handle: Handle,
     child: Option<Child>,
-    /// on which it writes once its application has begun, and waits for its end; none if this process has not started it
+    /// on which it says when its application has begun ([`Attaching`]); none if this process has not started it
     ready: Option<UnixStream>,
+}
+
+/// What an application waits for that has begun: that its program is attached. It also goes on when this is dropped.
+#[derive(Debug)]
+pub struct Attaching {
+    ready: UnixStream,
+    process: Handle,
+}
+
+impl Attaching {
+    /// Lets the application go on, and waits until it has made its first requests, so that a server listens. False: its process has
+    /// ended, or did not in this time.
+    pub fn done(mut self, within: Duration) -> bool {
+        let within = Timespec::try_from(within).ok();
+        if self.ready.shutdown(Shutdown::Write).is_err() {
+            return false;
+        }
+        let mut fds =
+            [PollFd::new(&self.ready, PollFlags::IN), PollFd::new(&*self.process.fd, PollFlags::IN)];
+        while poll(&mut fds, within.as_ref()) == Err(Errno::INTR) {}
+        !fds[0].revents().is_empty() && matches!(self.ready.read(&mut [0]), Ok(1))
+    }
 }
 
 /// By which a process can be told something: it is never another one.
@@ -157,9 +180,9 @@ impl Process {
         !fds[0].revents().is_empty() && matches!(ready.read(&mut [0]), Ok(1))
     }
 
-    /// Takes what its application waits for, once it has begun: it goes on when this is closed.
-    pub fn take_ready(&mut self) -> Option<UnixStream> {
-        self.ready.take()
+    /// What its application waits for, once it has begun.
+    pub fn attaching(&mut self) -> Option<Attaching> {
+        Some(Attaching { ready: self.ready.take()?, process: self.handle.clone() })
     }
 
     /// The words with which the process was started that holds the file, or held it last.
@@ -265,6 +288,39 @@ mod tests {
         assert_eq!(process.ended(), "ended (exit status: 3)");
         let pid = std::str::from_utf8(&pid[..len]).ok().and_then(|pid| pid.trim().parse().ok());
         Handle::open(pid.expect("a number")).expect("it is there").tell(supervise::Signal::Kill);
+    }
+
+    /// Starts a process that says that it has begun, and then does this; it has descriptor `fd`.
+    fn begun(held: &Path, then: &str) -> Process {
+        let (life, _lives) = UnixStream::pair().expect("a pair");
+        let script = format!(
+            "import os; fd=int(os.environ['CARRICK_READY']); os.write(fd, b'1'); os.read(fd, 1); {then}"
+        );
+        let args = ["-c".to_owned(), script];
+        let mut process = Process::start(Path::new("python3"), &args, held, life.as_fd()).expect("it starts");
+        assert!(process.begins());
+        process
+    }
+
+    #[test]
+    fn attaching_ends_when_the_first_requests_are_made() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let held = dir.path().join("process");
+        let made = dir.path().join("made");
+        let makes = format!("open({:?}, 'w'); os.write(fd, b'1')", made.display().to_string());
+        let mut process = begun(&held, &makes);
+        assert!(!made.exists(), "it waits");
+        assert!(process.attaching().expect("it began").done(Duration::from_secs(60)));
+        assert!(made.exists(), "before it was done");
+        assert!(process.attaching().is_none(), "once");
+        assert_eq!(process.ended(), "ended (exit status: 0)");
+        let mut process = begun(&held, "os._exit(3)");
+        assert!(!process.attaching().expect("it began").done(Duration::from_secs(60)), "it has ended");
+        assert_eq!(process.ended(), "ended (exit status: 3)");
+        let mut process = begun(&held, "__import__('signal').pause()");
+        let waited = process.attaching().expect("it began").done(Duration::from_millis(1));
+        process.handle().tell(supervise::Signal::Kill);
+        assert!(!waited, "it makes none");
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! One program in the kernel, with its device and its host process: the jobs of its state machine, and its status.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,9 +19,9 @@ use crate::config::Wanted;
 use crate::host;
 use crate::log;
 use crate::place::Place;
-use crate::process::{Handle, Process};
+use crate::process::{Attaching, Handle, Process};
 use crate::status::{Connection, Instances, OfHost, OfProgram};
-use crate::supervise::{self, Event, Job, Left, Signal};
+use crate::supervise::{self, END, Event, Job, Left, Signal};
 
 /// So many connections of a context are listed at most.
 const CONNECTIONS_MAX: usize = 1000;
@@ -56,8 +55,8 @@ pub struct Service {
     life: Mutex<Option<OwnedFd>>,
     /// of the last process
     handle: Mutex<Option<Handle>>,
-    /// closed once the program is attached: its application waits for that
-    waits: Mutex<Option<UnixStream>>,
+    /// that its program is attached, for which its application waits
+    waits: Mutex<Option<Attaching>>,
     /// what its state machine knows
     view: Mutex<View>,
 }
@@ -197,7 +196,7 @@ impl Service {
         if let Some(mut process) = process {
             let pid = process.handle().pid();
             if process.begins() {
-                *lock(&self.waits) = process.take_ready();
+                *lock(&self.waits) = process.attaching();
                 tell(Event::Begun(pid));
             }
             tell(Event::Ended(pid, process.ended()));
@@ -339,7 +338,9 @@ impl Service {
         if !is_there.map_err(Failure::Failed)? {
             return Err(Failure::Missing(format!("device {} is gone", device.name)));
         }
-        *lock(&self.waits) = None;
+        let waits = lock(&self.waits).take();
+        // What is reported next is true for clients, too; what becomes of a process that did not go on is seen elsewhere.
+        let _ = waits.is_none_or(|waits| waits.done(END));
         log::info(&format!("{name} is on {}", device.name));
         Ok(())
     }
