@@ -246,10 +246,10 @@ fn leaves_receive_buffers_to_another_client(of: Seen) {
         of(&settings, "echo:7", 64, "pool").map(|seen| windows(&seen))
     };
     let (Some((first, other)), Some((_, without))) = (with_share("8"), with_share("0")) else { return };
-    // Whoever takes anything asks for 16 segments at least, which is what 48 connections exhaust the pool by; how much more
-    // they ask for depends on how fast the machine is.
+    // How far a window grows in a short transfer depends on how fast the machine is: each round trip it is doubled, if it cannot have
+    // all that it could use at once.
     assert!(first >= 32_768, "as long as there is enough: {first}");
-    assert!(other >= 32_768 && without <= 8192, "{other} with shares, {without} without");
+    assert!(other > 8192 && without <= 8192, "{other} with shares, {without} without");
 }
 
 #[test]
