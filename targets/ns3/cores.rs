@@ -69,7 +69,7 @@ impl Cores for Replay {
     /// IPv4 of ns-3 drops packets whose header is damaged before a core sees them, and no seed of a node is 0.
     fn fit(&self, mut scenario: Scenario) -> Scenario {
         scenario.seed = scenario.seed.max(1);
-        scenario.link.corrupt_ppm = 0;
+        scenario.link.faults.always(|faults| faults.corrupt_ppm = 0);
         scenario
     }
 

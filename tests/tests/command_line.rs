@@ -52,7 +52,7 @@ fn the_version_names_the_commit_of_a_checkout() {
 #[test]
 fn an_option_that_a_run_cannot_use_is_refused() {
     for (options, named) in [
-        (&["--topology", "pair", "--reorder", "1%"][..], ["--reorder", "--topology"]),
+        (&["--topology", "pair", "--streams", "1KB,2KB"][..], ["--streams", "--topology"]),
         (&["--app", "idle", "--bytes", "1KB"], ["--bytes", "--app idle"]),
     ] {
         let refused = run(&[&["sim", "protocols/stop-and-wait/stop-and-wait.mtp"], options].concat());

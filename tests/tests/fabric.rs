@@ -43,7 +43,7 @@ fn verbs() -> Arc<Program> {
 }
 
 fn setup(shape: &str, kind: Kind, octets: u64) -> Setup {
-    let links = Links { rate_bps: 10 * GBIT, core_rate_bps: 10 * GBIT, delay_ns: 1000, loss_ppm: 0 };
+    let links = Links { rate_bps: 10 * GBIT, core_rate_bps: 10 * GBIT, delay_ns: 1000 };
     Setup {
         topology: Topology::named(shape, &links).expect("a topology"),
         queueing: Queueing::default(),
@@ -230,12 +230,17 @@ fn more_gaps_than_can_be_told_apart_get_filled() {
 #[test]
 fn losses_on_wires_are_made_good() {
     let mut setup = setup("dumbbell:2", Kind::Permutation, 300_000);
-    setup.topology.wires.iter_mut().for_each(|wire| wire.loss_ppm = [10_000; 2]);
+    setup
+        .topology
+        .wires
+        .iter_mut()
+        .flat_map(|wire| &mut wire.faults)
+        .for_each(|it| it.always(|faults| faults.loss_ppm = 10_000));
     setup.topology.wires.iter_mut().for_each(|wire| wire.delay_ns = [500, 20_000]);
     for program in [stream(), verbs()] {
         let results = interpreted(&program, &setup);
         whole(&results);
-        assert!(results.tiers.iter().any(|t| t.counters.lost > 0));
+        assert!(results.tiers.iter().any(|t| t.counters.faults.lost > 0));
     }
 }
 

@@ -8,6 +8,7 @@ use carrick_driver::{Choice, compile_choice};
 use carrick_ir::{Program, STATUS_NAMES};
 use carrick_sim::app::End;
 use carrick_sim::core::Completion;
+use carrick_sim::faults::FOREVER;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Observer;
 use carrick_sim::scenario::Engine;
@@ -55,7 +56,8 @@ fn transfer(link: LinkConfig) -> Scenario {
 /// In the midst of a transfer the other end is no more.
 #[track_caller]
 fn dies(name: &str, features: &[&str], error: &str) -> Report {
-    let link = LinkConfig { cut_at_ns: Some(20 * MILLISECOND), ..LinkConfig::default() };
+    let mut link = LinkConfig::default();
+    link.faults.during(20 * MILLISECOND, FOREVER, |faults| faults.down = true);
     let (report, told) = told(&program(name, features), &transfer(link));
     assert!(report.received() > 0, "{name}: it has begun");
     assert!(told.contains(&error), "{name}: {told:?}");

@@ -8,6 +8,7 @@ use carrick_driver::{Choice, compile_choice, compile_file};
 use carrick_interp::Completion;
 use carrick_ir::Program;
 use carrick_sim::app::End;
+use carrick_sim::faults::LinkFaults;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::{Nobody, Observer};
 use carrick_sim::scenario::Engine;
@@ -37,11 +38,15 @@ fn every_stream_arrives_whole_through_every_fault() {
     let program = program(STREAMS);
     for seed in 1..=30 {
         let link = LinkConfig {
-            loss_ppm: 30_000,
-            duplicate_ppm: 30_000,
-            reorder_ppm: 30_000,
-            corrupt_ppm: 20_000,
             delay_ns: 3_000_000,
+            faults: LinkFaults {
+                loss_ppm: 30_000,
+                duplicate_ppm: 30_000,
+                reorder_ppm: 30_000,
+                corrupt_ppm: 20_000,
+                ..LinkFaults::default()
+            }
+            .into(),
             ..LinkConfig::default()
         };
         let sizes = [200_000, 8, 30_000, 1, 60_000];
@@ -85,7 +90,8 @@ impl Arrivals {
 }
 
 fn lossy() -> LinkConfig {
-    LinkConfig { loss_ppm: 20_000, delay_ns: 10_000_000, ..LinkConfig::default() }
+    let faults = LinkFaults { loss_ppm: 20_000, ..LinkFaults::default() };
+    LinkConfig { delay_ns: 10_000_000, faults: faults.into(), ..LinkConfig::default() }
 }
 
 fn mean(times: impl Iterator<Item = u64>) -> f64 {

@@ -36,7 +36,7 @@ fn compiled(program: &Program) -> (Built, Rc<CompiledProgram>) {
 
 fn setup(program: &Program, shape: &str, kind: Kind, octets: u64) -> Setup {
     let rate_bps = 10_000_000_000;
-    let links = Links { rate_bps, core_rate_bps: rate_bps, delay_ns: 1000, loss_ppm: 0 };
+    let links = Links { rate_bps, core_rate_bps: rate_bps, delay_ns: 1000 };
     let trim = Trim { octets: 64, dscp: 56, room: QUEUE, back: Some(57) };
     let longest = "longest=8MiB".to_owned();
     Setup {
@@ -119,8 +119,13 @@ fn what_is_lost_comes_again() {
     let program = program();
     let mut setup = setup(&program, "fat-tree:4", Kind::Permutation, 200_000);
     setup.workload.count = 3;
-    setup.topology.wires.iter_mut().for_each(|wire| wire.loss_ppm = [10_000; 2]);
+    setup
+        .topology
+        .wires
+        .iter_mut()
+        .flat_map(|wire| &mut wire.faults)
+        .for_each(|it| it.always(|faults| faults.loss_ppm = 10_000));
     let results = simulate(&program, &setup);
-    let lost: u64 = results.tiers.iter().map(|t| t.counters.lost).sum();
+    let lost: u64 = results.tiers.iter().map(|t| t.counters.faults.lost).sum();
     assert!(lost > 100, "{lost}");
 }

@@ -14,6 +14,7 @@ use carrick_ir::Program;
 use carrick_sim::app::Messages;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::diff;
+use carrick_sim::faults::LinkFaults;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Nobody;
 use carrick_sim::scenario::Engine;
@@ -56,8 +57,11 @@ fn a_trace_tells_what_became_of_each_packet_and_which_line_acted() {
     let (_, program) = programs().swap_remove(0);
     let mut octets = Vec::new();
     let mut trace = JsonLines::new(&mut octets, program.clone(), 4, "a test", &[], None);
-    let link =
-        LinkConfig { loss_ppm: 50_000, duplicate_ppm: 50_000, queue_packets: 8, ..LinkConfig::default() };
+    let link = LinkConfig {
+        queue_packets: 8,
+        faults: LinkFaults { loss_ppm: 50_000, duplicate_ppm: 50_000, ..LinkFaults::default() }.into(),
+        ..LinkConfig::default()
+    };
     run(&program, &Engine::Interpreter, &Scenario::bulk(4, link, 300_000), &mut trace, true)
         .expect("it runs");
     trace.finish().expect("memory takes all");
@@ -198,7 +202,10 @@ fn requirements_hold_on_every_engine() {
 /// Also where an acknowledgement with all that it could tell is longer than a packet.
 #[test]
 fn losses_are_repaired_whatever_the_mtu_is() {
-    let link = LinkConfig { loss_ppm: 30_000, reorder_ppm: 30_000, ..LinkConfig::default() };
+    let link = LinkConfig {
+        faults: LinkFaults { loss_ppm: 30_000, reorder_ppm: 30_000, ..LinkFaults::default() }.into(),
+        ..LinkConfig::default()
+    };
     for (name, mtus) in
         [("tcp", &[68, 72, 76, 80, 100, 296, 576, 1500][..]), ("quic-lite", &[200, 300, 576, 1280])]
     {
@@ -257,7 +264,11 @@ fn a_hundred_thousand_connections_stay_open() {
 fn transfers_take_the_time_that_they_should() {
     let (_, program) = programs().into_iter().find(|(f, _)| f.ends_with("tcp/tcp.mtp")).expect("tcp");
     let completion = |loss_ppm, octets, seed| {
-        let link = LinkConfig { loss_ppm, delay_ns: 10_000_000, ..LinkConfig::default() };
+        let link = LinkConfig {
+            delay_ns: 10_000_000,
+            faults: LinkFaults { loss_ppm, ..LinkFaults::default() }.into(),
+            ..LinkConfig::default()
+        };
         let report = simulate(&program, &Engine::Interpreter, &Scenario::bulk(seed, link, octets));
         assert!(report.failures.is_empty(), "{:?}", report.failures);
         report.completion_ns().expect("it completed") / 1_000_000
@@ -283,9 +294,8 @@ fn segments_fit_a_narrow_path() {
         let program = compiled.program.expect("a program without errors");
         for path_mtu in [1400, 1000, 576] {
             let link = LinkConfig {
-                path_mtu: Some(path_mtu),
-                silent,
                 delay_ns: 10_000_000,
+                faults: LinkFaults { path_mtu: Some(path_mtu), silent, ..LinkFaults::default() }.into(),
                 ..LinkConfig::default()
             };
             let report = simulate(&program, &Engine::Interpreter, &Scenario::bulk(1, link, 300_000));
@@ -293,7 +303,7 @@ fn segments_fit_a_narrow_path() {
             assert!(report.failures.is_empty(), "{what}: {:?}", report.failures);
             let took = report.completion_ns().expect("it completed") / 1_000_000;
             assert!(took < most_ms, "{what}: {took} ms");
-            let too_long = report.links[0].too_long;
+            let too_long = report.links[0].faults.too_long;
             assert!((1..30).contains(&too_long), "{what}: {too_long} packets were too long");
         }
     }

@@ -132,7 +132,7 @@ fn what_is_wrong_is_named_before_a_run_is_made() {
         ("--delay 1ms..5ms", "--delay 1ms..5ms: a range says how many values it has"),
         ("--count 1,x --app idle", "the run with count x: invalid value 'x' for '--count <COUNT>'"),
         ("--topology star:4,ring:3", "the run with topology ring:3: \"ring:3\" is no topology"),
-        ("--reorder 1%,2% --topology star:4", "--reorder says nothing with --topology"),
+        ("--answer 1KB,2KB --topology star:4", "--answer says nothing with --topology"),
         ("--set nothing=1,2", "the run with nothing 1: parcel/parcel.mtp has no parameter \"nothing\""),
         ("--from gone.csv", "--from gone.csv: there is no such file"),
     ] {

@@ -23,12 +23,6 @@ const OF_MANY: [Rule; 4] = [
         holds: |run| run.topology().is_some(),
         said: "--topology",
         unused: &[
-            (
-                &["duplicate", "reorder", "corrupt", "cut"],
-                "links of a topology can only lose packets: say --loss",
-            ),
-            (&["path_mtu", "black_hole"], "all its links carry packets of --mtu"),
-            (&["ecn_threshold"], "say --mark-at, in bytes"),
             (&["app", "faults", "answer"], "say what its hosts do by --workload"),
             (&["streams"], "say --sizes and --flows"),
             (&["count"], "say --flows"),
@@ -90,9 +84,12 @@ const OF_TWO: [Rule; 5] = [
                     "queue",
                     "ecn_threshold",
                     "loss",
+                    "burst_loss",
                     "duplicate",
                     "reorder",
                     "corrupt",
+                    "jitter",
+                    "down",
                     "cut",
                     "mtu",
                     "path_mtu",
@@ -151,8 +148,8 @@ mod tests {
     #[test]
     fn what_a_run_cannot_use_is_found() {
         for (line, option, with) in [
-            ("carrick sim a.mtp --topology pair --reorder 1%", "--reorder", "--topology"),
-            ("carrick sim a.mtp --topology pair --path-mtu 1400 --black-hole", "--path-mtu", "--topology"),
+            ("carrick sim a.mtp --topology pair --streams 1KB,2KB", "--streams", "--topology"),
+            ("carrick sim a.mtp --app random --burst-loss 1%/25%", "--burst-loss", "--app random"),
             ("carrick sim a.mtp --topology pair --app idle", "--app", "--topology"),
             ("carrick sim a.mtp --topology net.toml --delay 1ms", "--delay", "a file as --topology"),
             ("carrick sim a.mtp --topology pair --sizes w1 --bytes 1KB", "--bytes", "--sizes"),
@@ -177,6 +174,7 @@ mod tests {
             "carrick sim a.mtp --loss 1% --reorder 1% --bytes 1KB --path-mtu 1400 --black-hole",
             "carrick sim a.mtp --app random --faults every --seed 7 --message 1KB",
             "carrick sim a.mtp --app request-response --bytes 1KB --answer 1KB --count 3 --outstanding 2",
+            "carrick sim a.mtp --topology pair --reorder 1% --path-mtu 1400 --black-hole --down 1s..2s",
             "carrick sim a.mtp --topology star:4 --loss 1% --bytes 1KB --flows 3 --rates a.csv --every 1ms",
             "carrick trace a.mtp --app idle --count 3",
         ] {

@@ -10,6 +10,7 @@ pub const ROUTER: u32 = 0x0a00_00fe;
 /// Type and code of a packet that is too long for the next link, and may not be fragmented; in ICMPv6 too.
 pub const TOO_BIG: (u8, u8) = (3, 4);
 pub const TOO_BIG_V6: (u8, u8) = (2, 0);
+const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
 /// A report is no longer than what every link carries.
 const IPV6_LONGEST: usize = 1280;
@@ -17,6 +18,11 @@ const IPV6_HEADER: usize = 40;
 /// Bytes of a packet that are quoted behind its network header.
 const QUOTED: usize = 8;
 const HEADER: usize = 20;
+
+/// Whether packets of this protocol report errors to all programs.
+pub fn is_report(protocol: u8) -> bool {
+    [ICMP, ICMPV6].contains(&protocol)
+}
 
 /// The report that a packet was too long for a link with this MTU; `None` if it is no packet of the Internet Protocol.
 pub fn too_big(mtu: u32, about: &[u8]) -> Option<Vec<u8>> {
@@ -50,7 +56,7 @@ pub fn report((kind, code): (u8, u8), more: u32, from: u32, about: &[u8]) -> Opt
     let sum = checksum(&[&message]);
     message[2..4].copy_from_slice(&sum.to_be_bytes());
     let total = (HEADER + message.len()) as u16;
-    let mut packet = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, 1, 0, 0];
+    let mut packet = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, ICMP, 0, 0];
     packet[2..4].copy_from_slice(&total.to_be_bytes());
     packet.extend(from.to_be_bytes());
     packet.extend(sender);

@@ -46,6 +46,12 @@ pub fn protocol(packet: &[u8]) -> Option<u8> {
     if is_ipv6(packet) { ipv6_protocol(packet) } else { packet.get(9).copied() }
 }
 
+/// Whether a bit of a packet, counted from its first, is in an IPv4 header.
+pub fn in_ipv4_header(packet: &[u8], bit: u64) -> bool {
+    let header = packet.first().filter(|first| *first >> 4 == 4).map(|first| u64::from(first & 15) * 32);
+    header.is_some_and(|bits| bit < bits)
+}
+
 /// The Internet checksum (RFC 1071); every part but the last has an even length.
 pub fn checksum(parts: &[&[u8]]) -> u16 {
     let mut sum = 0_u32;

@@ -112,7 +112,7 @@ fn judge_streams(shape: Shape, clients: &[Record], servers: &[Record], scenario:
 /// everything never asks.
 fn waits_for_a_lost_peer(end: &Record, peer: Option<&Record>, scenario: &Scenario) -> bool {
     let gone = peer.is_some_and(|peer| matches!(peer.end, End::Aborted | End::Error(_)));
-    end.end == End::Open && (gone || scenario.link.cut_at_ns.is_some())
+    end.end == End::Open && (gone || scenario.link.faults.is_cut())
 }
 
 /// Says of each transfer that ended in an error, or is short of what its application was to send, how far it went: no promise
@@ -161,7 +161,8 @@ fn judge_messages(
     scenario: &Scenario,
 ) -> Verdict {
     let mut verdict = Verdict::default();
-    let blind = uses::without_checksum(program).filter(|_| scenario.link.corrupt_ppm > 0);
+    let corrupts = scenario.link.faults.any(|faults| faults.corrupt_ppm > 0);
+    let blind = uses::without_checksum(program).filter(|_| corrupts);
     let ends =
         records.iter().zip(["client", "server"]).flat_map(|(r, name)| r.iter().map(move |r| (name, r)));
     for (name, record) in ends {

@@ -16,6 +16,7 @@ pub mod diff;
 pub mod edges;
 mod event_queue;
 pub mod fabric;
+pub mod faults;
 mod fit;
 mod forge;
 pub mod globals;

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::fabric::packets;
-use crate::rng::Rng;
+use crate::faults::{Fate, FaultCounters, FaultRng, FaultSchedule, FaultState, Outgoing};
 
 /// What a link is like; the same in both directions.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,22 +15,7 @@ pub struct LinkConfig {
     pub delay_ns: u64,
     /// packets that wait at most
     pub queue_packets: usize,
-    /// IPv4 packets that can be marked (RFC 3168) are, while at least so many wait
-    pub ecn_threshold: Option<usize>,
-    /// parts per million of packets that are lost
-    pub loss_ppm: u32,
-    /// that are duplicated
-    pub duplicate_ppm: u32,
-    /// that are delivered out of order
-    pub reorder_ppm: u32,
-    /// with one bit flipped
-    pub corrupt_ppm: u32,
-    /// from this virtual time on, in nanoseconds, every packet is lost: who is at the other end is dead, it seems
-    pub cut_at_ns: Option<u64>,
-    /// IP packets that are longer are dropped, as by a router before a link with this MTU
-    pub path_mtu: Option<u32>,
-    /// that router reports nothing
-    pub silent: bool,
+    pub faults: FaultSchedule,
 }
 
 impl Default for LinkConfig {
@@ -39,14 +24,7 @@ impl Default for LinkConfig {
             rate_bps: 100_000_000,
             delay_ns: 1_000_000,
             queue_packets: 250,
-            ecn_threshold: None,
-            loss_ppm: 0,
-            duplicate_ppm: 0,
-            reorder_ppm: 0,
-            corrupt_ppm: 0,
-            cut_at_ns: None,
-            path_mtu: None,
-            silent: false,
+            faults: FaultSchedule::default(),
         }
     }
 }
@@ -55,57 +33,41 @@ impl Default for LinkConfig {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LinkCounters {
     pub sent: u64,
-    pub lost: u64,
     pub queue_full: u64,
-    pub duplicated: u64,
-    pub reordered: u64,
-    pub corrupted: u64,
     pub marked: u64,
-    pub too_long: u64,
-}
-
-/// What happens to one packet.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Fate {
-    /// when its last byte is on the wire; `None`: the queue was full
-    pub left: Option<u64>,
-    /// when it arrives; `None`: never
-    pub arrival: Option<u64>,
-    /// when a copy arrives
-    pub copy: Option<u64>,
-    /// the bit that is flipped
-    pub flipped_bit: Option<u64>,
-    /// the MTU that a router reports to the sender, and when that arrives
-    pub report: Option<(u32, u64)>,
+    pub faults: FaultCounters,
 }
 
 /// One direction of a link.
 #[derive(Debug)]
 pub struct Link {
-    config: LinkConfig,
+    rate_bps: u64,
+    delay_ns: u64,
+    queue_packets: usize,
     /// when the last packet that was accepted has left
     busy_until: u64,
     /// when those that wait will have left
     waiting: VecDeque<u64>,
-    loss: Rng,
-    duplicate: Rng,
-    reorder: Rng,
-    corrupt: Rng,
+    faults: FaultState,
+    rng: FaultRng,
     pub counters: LinkCounters,
 }
+
+/// The first stream of random numbers for faults.
+const STREAM_FAULTS: u64 = 1000;
 
 impl Link {
     /// `number` tells the directions of a run apart.
     pub fn new(config: LinkConfig, seed: u64, number: u64) -> Link {
-        let stream = |purpose| Rng::new(seed, 1000 + number * 8 + purpose);
+        let LinkConfig { rate_bps, delay_ns, queue_packets, faults } = config;
         Link {
-            config,
+            rate_bps,
+            delay_ns,
+            queue_packets,
             busy_until: 0,
             waiting: VecDeque::new(),
-            loss: stream(0),
-            duplicate: stream(1),
-            reorder: stream(2),
-            corrupt: stream(3),
+            faults: FaultState::new(faults),
+            rng: FaultRng::new(seed, STREAM_FAULTS + number * FaultRng::STREAMS),
             counters: LinkCounters::default(),
         }
     }
@@ -117,50 +79,24 @@ impl Link {
             self.waiting.pop_front();
         }
         self.counters.sent += 1;
-        if self.waiting.len() >= self.config.queue_packets {
+        if self.waiting.len() >= self.queue_packets {
             self.counters.queue_full += 1;
             return Fate::default();
         }
-        if self.config.ecn_threshold.is_some_and(|most| self.waiting.len() >= most) && packets::mark(packet) {
+        let threshold = self.faults.ecn_threshold(now);
+        if threshold.is_some_and(|most| self.waiting.len() >= most) && packets::mark(packet) {
             self.counters.marked += 1;
         }
-        let left = self.busy_until.max(now) + self.serialisation(octets);
+        let serialisation = self.serialisation(octets);
+        let left = self.busy_until.max(now) + serialisation;
         self.busy_until = left;
         self.waiting.push_back(left);
-        let arrival = Some(left + self.config.delay_ns);
-        let mut fate = Fate { left: Some(left), arrival, ..Fate::default() };
-        if let Some(mtu) = self.config.path_mtu.filter(|mtu| octets > *mtu as usize) {
-            self.counters.too_long += 1;
-            // The router is half-way.
-            fate.report = arrival.map(|at| (mtu, at)).filter(|_| !self.config.silent);
-            fate.arrival = None;
-            return fate;
-        }
-        let cut = self.config.cut_at_ns.is_some_and(|at| now >= at);
-        if self.loss.chance(self.config.loss_ppm) || cut {
-            self.counters.lost += 1;
-            fate.arrival = None;
-        }
-        if self.duplicate.chance(self.config.duplicate_ppm) && !cut {
-            self.counters.duplicated += 1;
-            fate.copy = Some(left + self.config.delay_ns + self.serialisation(octets));
-        }
-        if self.reorder.chance(self.config.reorder_ppm) {
-            self.counters.reordered += 1;
-            // Long enough that several packets of this size overtake it.
-            let extra =
-                self.serialisation(octets) * self.reorder.between(2, 8) + self.config.delay_ns / 4 + 1;
-            fate.arrival = fate.arrival.map(|a| a + extra);
-        }
-        if self.corrupt.chance(self.config.corrupt_ppm) {
-            self.counters.corrupted += 1;
-            fate.flipped_bit = Some(self.corrupt.below(octets as u64 * 8));
-        }
-        fate
+        let packet = Outgoing { octets, now, left, serialisation, delay_ns: self.delay_ns };
+        self.faults.fate(&mut self.rng, &mut self.counters.faults, packet)
     }
 
     fn serialisation(&self, octets: usize) -> u64 {
-        match self.config.rate_bps {
+        match self.rate_bps {
             0 => 0,
             rate => (octets as u128 * 8_000_000_000 / u128::from(rate)) as u64,
         }
@@ -170,6 +106,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::faults::LinkFaults;
 
     fn link(config: LinkConfig) -> Link {
         Link::new(config, 7, 0)
@@ -192,41 +129,20 @@ mod tests {
     }
 
     #[test]
-    fn faults_come_as_often_as_asked() {
-        let config = LinkConfig {
-            loss_ppm: 10_000,
-            duplicate_ppm: 20_000,
-            reorder_ppm: 30_000,
-            corrupt_ppm: 40_000,
-            rate_bps: 0,
-            queue_packets: usize::MAX,
-            ..LinkConfig::default()
-        };
-        let mut l = link(config);
-        for now in 0..100_000 {
-            l.send(&mut [0; 100], now);
-        }
-        let c = l.counters;
-        for (found, wanted) in
-            [(c.lost, 1000), (c.duplicated, 2000), (c.reordered, 3000), (c.corrupted, 4000)]
-        {
-            assert!(found.abs_diff(wanted) < wanted / 5, "{found} is far from {wanted}");
-        }
-    }
-
-    #[test]
     fn what_is_too_long_for_the_path_is_reported_unless_it_is_silent() {
         for silent in [false, true] {
-            let mut l = link(LinkConfig { path_mtu: Some(576), silent, ..LinkConfig::default() });
+            let faults = LinkFaults { path_mtu: Some(576), silent, ..LinkFaults::default() };
+            let mut l = link(LinkConfig { faults: faults.into(), ..LinkConfig::default() });
             let (fits, long) = (l.send(&mut [0; 576], 0), l.send(&mut [0; 577], 0));
             assert!(fits.arrival.is_some() && fits.report.is_none());
-            assert_eq!((long.arrival, long.report.is_none(), l.counters.too_long), (None, silent, 1));
+            assert_eq!((long.arrival, long.report.is_none(), l.counters.faults.too_long), (None, silent, 1));
         }
     }
 
     #[test]
     fn a_long_queue_marks() {
-        let mut l = link(LinkConfig { rate_bps: 8_000_000, ecn_threshold: Some(2), ..LinkConfig::default() });
+        let faults = LinkFaults { ecn_threshold: Some(2), ..LinkFaults::default() };
+        let mut l = link(LinkConfig { rate_bps: 8_000_000, faults: faults.into(), ..LinkConfig::default() });
         let mut packet = [0; 1000];
         packet[..12].copy_from_slice(&[0x45, 2, 3, 0xe8, 0, 0, 0, 0, 64, 17, 0, 0]);
         let marked: Vec<bool> = (0..4)

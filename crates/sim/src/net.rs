@@ -8,10 +8,11 @@ use crate::calls::{self, Calls};
 use crate::core::{Core, Record, Refused, plan_earlier};
 use crate::event_queue::EventQueue;
 use crate::fabric::packets::Packets;
+use crate::faults::Fate;
 use crate::icmp;
 use crate::interface::Interface;
 use crate::ip;
-use crate::link::{Fate, Link};
+use crate::link::Link;
 use crate::middlebox::Middlebox;
 use crate::observe::Observer;
 

@@ -3,7 +3,7 @@
 
 use crate::app::Ask;
 use crate::core::{Completion, Core, Record};
-use crate::link::Fate;
+use crate::faults::Fate;
 
 /// Told of everything in the order in which it happens. Times are virtual nanoseconds.
 pub trait Observer {

@@ -4,6 +4,7 @@
 use carrick_ir::{NetLayer, Program, uses};
 
 use crate::app::{Plan, Side};
+use crate::faults::{FOREVER, LinkFaults};
 use crate::link::LinkConfig;
 use crate::rng::Rng;
 use crate::scenario::{DEAF_PORT, SECOND, Scenario, plan};
@@ -41,11 +42,14 @@ impl Scenario {
             rate_bps: [1_000_000, 10_000_000, 100_000_000, 1_000_000_000][rng.below(4) as usize],
             delay_ns: rng.between(10_000, 50_000_000),
             queue_packets: rng.between(4, 200) as usize,
-            loss_ppm: fault(&mut rng),
-            duplicate_ppm: fault(&mut rng),
-            reorder_ppm: fault(&mut rng),
-            corrupt_ppm: fault(&mut rng),
-            ..LinkConfig::default()
+            faults: LinkFaults {
+                loss_ppm: fault(&mut rng),
+                duplicate_ppm: fault(&mut rng),
+                reorder_ppm: fault(&mut rng),
+                corrupt_ppm: fault(&mut rng),
+                ..LinkFaults::default()
+            }
+            .into(),
         };
         let plans = (1..=rng.between(1, 4)).map(|number| random_plan(number, &mut rng)).collect();
         Scenario {
@@ -72,19 +76,14 @@ impl Scenario {
         match faults {
             Faults::Drawn => {}
             Faults::Every | Faults::Cut => {
-                for ppm in [
-                    &mut link.loss_ppm,
-                    &mut link.duplicate_ppm,
-                    &mut link.reorder_ppm,
-                    &mut link.corrupt_ppm,
-                ] {
-                    *ppm = (*ppm).max(SOME_PPM);
-                }
-                if uses::without_checksum(program).is_some() {
-                    link.corrupt_ppm = 0;
-                }
+                let has_checksum = uses::without_checksum(program).is_none();
+                link.faults.always(|faults| {
+                    let shares = [&mut faults.loss_ppm, &mut faults.duplicate_ppm, &mut faults.reorder_ppm];
+                    shares.into_iter().for_each(|ppm| *ppm = (*ppm).max(SOME_PPM));
+                    faults.corrupt_ppm = if has_checksum { faults.corrupt_ppm.max(SOME_PPM) } else { 0 };
+                });
                 if faults == Faults::Cut {
-                    link.cut_at_ns = Some(rng.below(3 * SECOND));
+                    link.faults.during(rng.below(3 * SECOND), FOREVER, |faults| faults.down = true);
                 }
             }
             Faults::Queues => {
@@ -114,8 +113,9 @@ fn least_mtu(layer: NetLayer) -> u32 {
 fn narrow(scenario: &mut Scenario, least: u64) {
     let mut rng = Rng::new(scenario.seed, STREAM_PATH);
     if rng.chance(500_000) {
-        scenario.link.path_mtu = Some(rng.between(least, scenario.mtu.into()) as u32);
-        scenario.link.silent = rng.chance(250_000);
+        let path_mtu = Some(rng.between(least, scenario.mtu.into()) as u32);
+        let silent = rng.chance(250_000);
+        scenario.link.faults.always(|faults| (faults.path_mtu, faults.silent) = (path_mtu, silent));
     }
 }
 

@@ -56,14 +56,17 @@ pub(crate) fn go_together(
             way.program.file.raw()
         ));
     }
-    if scenario.link.path_mtu.is_some() && (way.is_some() || program.net_header.layer == NetLayer::Link) {
+    let faults = &scenario.link.faults;
+    if faults.any(|faults| faults.path_mtu.is_some())
+        && (way.is_some() || program.net_header.layer == NetLayer::Link)
+    {
         return Err("a path with an MTU has a router of IPv4, and no program in the network".into());
     }
     if program.net_header.layer == NetLayer::Link {
         if way.is_some() {
             return Err("programs in the network are over ipv4, and these ends send whole frames".into());
         }
-        if scenario.link.ecn_threshold.is_some() {
+        if faults.any(|faults| faults.ecn_threshold.is_some()) {
             return Err("a mark is in the header of ipv4, and these ends send whole frames".into());
         }
     }

@@ -10,8 +10,8 @@ use carrick_ir::{BlueprintDef, COUNTERS, FieldDef, Loc, Opcode, Program, STATUS_
 use serde_json::{Value, json};
 
 use crate::core::{Completion, Record};
+use crate::faults::Fate;
 use crate::ip;
-use crate::link::Fate;
 use crate::observe::Observer;
 
 /// Writes a trace; the first error is kept and ends the writing.

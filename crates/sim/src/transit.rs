@@ -5,7 +5,7 @@ use carrick_ir::ROUTE;
 
 use crate::core::{Refused, plan_earlier};
 use crate::fabric::packets::Label;
-use crate::link::Fate;
+use crate::faults::Fate;
 use crate::middlebox::Middlebox;
 use crate::net::{Happening, Net};
 
@@ -74,26 +74,13 @@ impl Net<'_> {
     pub(crate) fn carry(
         &mut self,
         slot: u32,
-        mut octets: Vec<u8>,
+        octets: Vec<u8>,
         fate: Fate,
         happening: impl Fn(u32) -> Happening,
     ) {
-        let Fate { arrival, copy, flipped_bit, .. } = fate;
-        if let Some(at) = copy {
-            let (packet, mut again) = self.packets.begin();
-            again.clone_from(&octets);
-            self.packets.put(packet, again);
+        self.packets.put(slot, octets);
+        for (at, packet) in self.packets.meet(slot, &fate) {
             self.plan(at, happening(packet));
-        }
-        if let Some(bit) = flipped_bit {
-            octets[(bit / 8) as usize] ^= 1 << (bit % 8);
-        }
-        match arrival {
-            Some(at) => {
-                self.packets.put(slot, octets);
-                self.plan(at, happening(slot));
-            }
-            None => self.packets.end_with(slot, octets),
         }
     }
 }

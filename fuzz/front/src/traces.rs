@@ -7,6 +7,7 @@ use std::sync::Arc;
 use carrick_ir::Program;
 use carrick_report::{Header, Reader};
 use carrick_sim::Scenario;
+use carrick_sim::faults::LinkFaults;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::scenario::Engine;
 use carrick_sim::trace::JsonLines;
@@ -69,7 +70,10 @@ impl Traces {
 fn recorded(program: &Arc<Program>) -> Option<Vec<String>> {
     let mut octets = Vec::new();
     let mut trace = JsonLines::new(&mut octets, program.clone(), 3, "carrick sim", &[], None);
-    let link = LinkConfig { loss_ppm: 100_000, ..LinkConfig::default() };
+    let link = LinkConfig {
+        faults: LinkFaults { loss_ppm: 100_000, ..LinkFaults::default() }.into(),
+        ..LinkConfig::default()
+    };
     let scenario = Scenario::bulk(3, link, 20_000);
     carrick_sim::run(program, &Engine::Interpreter, &scenario, &mut trace, true).ok()?;
     trace.finish().ok()?;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use carrick_ir::Program;
+use carrick_sim::faults::LinkFaults;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Observer;
 use carrick_sim::scenario::Engine;
@@ -58,9 +59,7 @@ fn scenarios() -> impl Iterator<Item = Scenario> {
         rate_bps: 100_000_000,
         delay_ns: 1_000_000,
         queue_packets: 64,
-        loss_ppm: 20_000,
-        reorder_ppm: 20_000,
-        ..LinkConfig::default()
+        faults: LinkFaults { loss_ppm: 20_000, reorder_ppm: 20_000, ..LinkFaults::default() }.into(),
     };
     let transfers = [
         Scenario::bulk(1, link.clone(), 100_000),

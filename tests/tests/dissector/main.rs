@@ -14,6 +14,7 @@ use std::sync::Arc;
 use carrick_driver::{Choice, Over, compile_choice, compile_file};
 use carrick_ir::{NetLayer, Program};
 use carrick_sim::Scenario;
+use carrick_sim::faults::LinkFaults;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Observer;
 use carrick_sim::pcapng::Pcapng;
@@ -108,10 +109,14 @@ fn a_transfer_with_every_fault() {
     let over_ipv6 = compile_choice(&path, &Choice { over: Over::Ipv6, ..Choice::default() });
     for program in [checked(&path), over_ipv6.expect("readable").program.expect("right")] {
         let link = LinkConfig {
-            loss_ppm: 20_000,
-            duplicate_ppm: 10_000,
-            reorder_ppm: 20_000,
-            corrupt_ppm: 20_000,
+            faults: LinkFaults {
+                loss_ppm: 20_000,
+                duplicate_ppm: 10_000,
+                reorder_ppm: 20_000,
+                corrupt_ppm: 20_000,
+                ..LinkFaults::default()
+            }
+            .into(),
             ..LinkConfig::default()
         };
         for host in 0..2 {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::mem::discriminant;
 
 use carrick_driver::compile_file;
+use carrick_sim::faults::LinkFaults;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Observer;
 use carrick_sim::scenario::Engine;
@@ -48,7 +49,9 @@ fn capture(seed: u64, scenario: &Scenario) -> Capture {
 }
 
 fn lossy() -> LinkConfig {
-    LinkConfig { loss_ppm: 20_000, reorder_ppm: 30_000, duplicate_ppm: 20_000, ..LinkConfig::default() }
+    let faults =
+        LinkFaults { loss_ppm: 20_000, reorder_ppm: 30_000, duplicate_ppm: 20_000, ..LinkFaults::default() };
+    LinkConfig { faults: faults.into(), ..LinkConfig::default() }
 }
 
 /// Streams that are reset, both ends of them busy.

@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::source::{Source, Watching};
 use crate::commands::fabric::FabricArgs;
+use crate::commands::faults::FaultArgs;
 use crate::commands::scenario::{ScenarioArgs, ViaArgs};
 use crate::output::Format;
 
@@ -17,6 +18,8 @@ pub struct SimArgs {
     pub source: Source,
     #[command(flatten)]
     pub scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub link_faults: FaultArgs,
     #[command(flatten)]
     pub way: ViaArgs,
     /// Parameter of the program: name=value. With --topology, name=value,value makes one run for each value

@@ -4,6 +4,7 @@
 use clap::{Args, ValueEnum};
 
 use super::source::{Source, TARGET};
+use crate::commands::faults::FaultArgs;
 use crate::commands::scenario::{ScenarioArgs, ViaArgs};
 use crate::output::Format;
 
@@ -68,11 +69,13 @@ pub struct TraceArgs {
     #[arg(long, default_value = TARGET, requires = "run")]
     pub target: String,
     /// Trace a stack on a device of this machine in place of a simulation; the arguments that follow are those of `carrick run`
-    #[arg(long, value_name = "STACK", num_args = 1.., allow_hyphen_values = true, conflicts_with_all = ["breaks", "compiled", "host", "ScenarioArgs", "ViaArgs"])]
+    #[arg(long, value_name = "STACK", num_args = 1.., allow_hyphen_values = true, conflicts_with_all = ["breaks", "compiled", "host", "ScenarioArgs", "FaultArgs", "ViaArgs"])]
     pub run: Vec<String>,
     // Not one in the other: to clap a group with a group in it is empty, and `--run` conflicts with nothing of it.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub link_faults: FaultArgs,
     #[command(flatten)]
     pub way: ViaArgs,
 }

@@ -8,6 +8,7 @@ mod dissect;
 mod doc;
 mod explain;
 pub mod fabric;
+pub mod faults;
 mod fmt;
 mod layout;
 mod lsp;

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use carrick_driver::{Failure, params, quantity};
 use carrick_ir::Program;
 use carrick_sim::diff::Via;
+use carrick_sim::faults::FaultSchedule;
 use carrick_sim::limits::{self, at_most};
 use carrick_sim::link::LinkConfig;
 use carrick_sim::scenario::Engine;
 use carrick_sim::{Faults, Scenario, Way};
 use clap::{Args, ValueEnum};
 
+use super::faults::FaultArgs;
 use crate::load::{Build, Builds, choice_between};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -63,33 +65,9 @@ pub struct ScenarioArgs {
     /// Queue limit of the link, in packets
     #[arg(long, value_name = "PACKETS", default_value_t = 250)]
     pub queue: usize,
-    /// Queue length, in packets, from which the link marks ECN-capable packets (RFC 3168). Omit to disable
-    #[arg(long, value_name = "PACKETS")]
-    pub ecn_threshold: Option<usize>,
-    /// Share of packets lost
-    #[arg(long, value_name = "SHARE", default_value = "0%")]
-    pub loss: String,
-    /// Share of packets delivered twice
-    #[arg(long, value_name = "SHARE", default_value = "0%")]
-    pub duplicate: String,
-    /// Share of packets delivered out of order
-    #[arg(long, value_name = "SHARE", default_value = "0%")]
-    pub reorder: String,
-    /// Share of packets delivered with one bit flipped
-    #[arg(long, value_name = "SHARE", default_value = "0%")]
-    pub corrupt: String,
-    /// Time from which all packets are lost, as if the peer had died, for example 20ms
-    #[arg(long, value_name = "TIME")]
-    pub cut: Option<String>,
     /// Maximum size of an IP packet, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1500)]
     pub mtu: u32,
-    /// Largest IP packet that the path carries, in bytes. A router drops a longer one and reports this to its sender (RFC 1191). Omit for the size of `--mtu`
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(68..=65535))]
-    pub path_mtu: Option<u32>,
-    /// Let the router of `--path-mtu` drop packets without a report
-    #[arg(long, requires = "path_mtu")]
-    pub black_hole: bool,
     /// Size of a message, 8B to 64KiB, for programs that carry messages. Omit for the size that fits into one packet
     #[arg(long, value_name = "BYTES")]
     pub message: Option<String>,
@@ -185,20 +163,20 @@ impl ViaArgs {
 }
 
 impl ScenarioArgs {
-    /// The run, of this program with these parameters (`name=value`).
-    pub fn scenario(&self, program: &Program, settings: &[String]) -> Result<Scenario, Failure> {
+    /// The run, of this program with these parameters (`name=value`), over a link with these faults.
+    pub fn scenario(
+        &self,
+        program: &Program,
+        link_faults: &FaultArgs,
+        settings: &[String],
+    ) -> Result<Scenario, Failure> {
+        let mut faults = FaultSchedule::default();
+        link_faults.all()?.iter().for_each(|it| it.apply(&mut faults));
         let link = LinkConfig {
             rate_bps: quantity::rate(&self.rate)?,
             delay_ns: quantity::duration(&self.delay)?,
             queue_packets: self.queue,
-            ecn_threshold: self.ecn_threshold,
-            loss_ppm: quantity::share(&self.loss)?,
-            duplicate_ppm: quantity::share(&self.duplicate)?,
-            reorder_ppm: quantity::share(&self.reorder)?,
-            corrupt_ppm: quantity::share(&self.corrupt)?,
-            cut_at_ns: self.cut.as_deref().map(quantity::duration).transpose()?,
-            path_mtu: self.path_mtu,
-            silent: self.black_hole,
+            faults,
         };
         let message = self.message.as_deref().map(message).transpose()?;
         let octets = quantity::bytes(&self.bytes)?;

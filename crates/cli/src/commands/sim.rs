@@ -20,6 +20,7 @@ use carrick_sim::scenario::{BetweenReport, end_name};
 use serde_json::{Map, Value, json};
 
 use super::fabric::state_lines;
+use super::faults;
 use super::refused;
 use super::scenario::{self, AppKind, Between};
 use super::traced::{Traced, nothing};
@@ -40,7 +41,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     if let Some(name) = &args.fabric.topology {
         return super::fabric::run(args, &program, name, &builds);
     }
-    let scenario = args.scenario.scenario(&program, &args.set)?;
+    let scenario = args.scenario.scenario(&program, &args.link_faults, &args.set)?;
     let engine = build.engine()?;
     let between = args.way.between(&program, &builds)?;
     let way = between.as_ref().map(Between::way);
@@ -140,13 +141,14 @@ fn pretty(
         }
     }
     for (name, link) in ["client to server", "server to client"].iter().zip(&report.links) {
-        let marked =
-            args.scenario.ecn_threshold.map_or_else(String::new, |_| format!(", {} marked", link.marked));
-        let too_long =
-            args.scenario.path_mtu.map_or_else(String::new, |_| format!(", {} too long", link.too_long));
+        let threshold = args.link_faults.ecn_threshold;
+        let marked = threshold.map_or_else(String::new, |_| format!(", {} marked", link.marked));
         println!(
-            "{name}  {} packets, {} lost, {} queue full, {} duplicated, {} reordered, {} corrupted{marked}{too_long}",
-            link.sent, link.lost, link.queue_full, link.duplicated, link.reordered, link.corrupted
+            "{name}  {} packets, {} lost, {} queue full{}{marked}",
+            link.sent,
+            link.faults.lost,
+            link.queue_full,
+            faults::words(&link.faults, args.link_faults.usual())
         );
     }
     for host in 0..2 {
@@ -253,10 +255,9 @@ fn as_json(
         "rtt_p99_ns": metrics.and_then(Metrics::rtt).map(|(_, p99)| p99),
         "packets": report.packets,
         "open_contexts": report.open_contexts,
-        "links": report.links.iter().map(|link| json!({
-            "sent": link.sent, "lost": link.lost, "queue_full": link.queue_full, "duplicated": link.duplicated,
-            "reordered": link.reordered, "corrupted": link.corrupted, "marked": link.marked, "too_long": link.too_long,
-        })).collect::<Vec<_>>(),
+        "links": report.links.iter().map(|link| faults::with_counts(&link.faults, json!({
+            "sent": link.sent, "queue_full": link.queue_full, "marked": link.marked,
+        }))).collect::<Vec<_>>(),
         "between": report.between.as_ref().map(|node| json!({
             "open_contexts": node.open_contexts,
             "counters": carrick_ir::COUNTERS.iter().zip(&node.counters).collect::<BTreeMap<_, _>>(),

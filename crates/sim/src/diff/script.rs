@@ -5,8 +5,8 @@
 //! requests, and the time at which the run ends.
 
 use crate::app::{Ask, AskData};
+use crate::faults::Fate;
 use crate::interface::Interface;
-use crate::link::Fate;
 use crate::observe::Observer;
 use crate::scenario::{Scenario, host_config};
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use carrick_ir::NetLayer;
 
 use super::topology::Node;
-use crate::ip;
+use crate::{icmp, ip};
 
 /// A program that hosts run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Groups {
     /// The protocol of a packet that reached a host whose program speaks another one.
     pub(super) fn foreign(&self, host: Node, packet: &[u8]) -> Option<u8> {
         let Group { protocol, layer, .. } = self.all[self.of(host)];
-        let found = ip::protocol(packet)?;
+        let found = ip::protocol(packet).filter(|found| !icmp::is_report(*found))?;
         (found != protocol || ip::is_ipv6(packet) != (layer == NetLayer::Ipv6)).then_some(found)
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use carrick_ir::{NetLayer, Program};
+use carrick_ir::{NetLayer, Program, uses};
 
 use super::groups::{Group, Groups};
 use super::topology::Node;
@@ -161,6 +161,18 @@ impl<'a> HostPrograms<'a> {
         }
         Ok(())
     }
+
+    /// Whether each program that carries messages may lose them ([`may_lose`]).
+    pub(super) fn may_lose(&self) -> bool {
+        self.ways()
+            .iter()
+            .all(|it| Shape::of(it.way.program) != Ok(Shape::Message) || may_lose(it.way.program))
+    }
+}
+
+/// Whether a program carries messages, and cannot repair the loss of a last packet. Neither does it promise to deliver messages once.
+pub(super) fn may_lose(program: &Program) -> bool {
+    Shape::of(program) == Ok(Shape::Message) && !uses::sends_on_timer(program)
 }
 
 /// What a host runs.

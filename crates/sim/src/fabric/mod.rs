@@ -33,7 +33,7 @@ pub mod workload;
 use std::sync::Arc;
 
 use carrick_interp::Config;
-use carrick_ir::{Program, uses};
+use carrick_ir::Program;
 
 pub use by_program::ProgramResult;
 pub use flows::{Flow, Flows, MessageTimes, Outcome, Over, Series, Start};
@@ -87,7 +87,7 @@ fn host(
         message,
         longest: offload::longest(message, &setup.offloads),
         outstanding: setup.outstanding,
-        may_lose: shape == Shape::Message && !uses::sends_on_timer(program),
+        may_lose: host_programs::may_lose(program),
         keep: setup.keep,
     };
     let core = engine.core(program, &config, host as usize)?;
@@ -160,5 +160,7 @@ pub fn run_through(
         .collect();
     let mut results = Results::of(network, setup, placed, groups.clone());
     results.misdeeds.extend(claims);
+    let duplicated = results.tiers.iter().any(|tier| tier.counters.faults.duplicated > 0);
+    results.may_repeat = duplicated && programs.may_lose();
     Ok(results)
 }

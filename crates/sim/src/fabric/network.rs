@@ -7,12 +7,12 @@ use super::flows::{FIRST_LOOK, Flows};
 use super::groups::Groups;
 use super::host::Host;
 use super::host_apps::host_at;
-use super::packets::Packets;
+use super::packets::{self, Packets};
 use super::port::{PRIORITIES, Port, Waiting};
 use super::routes::{PortId, Routes};
 use super::service::Full;
 use super::station::{Entry, Station, Stations};
-use super::switch::{Fate, Queueing, Switch};
+use super::switch::{self, Queueing, Switch};
 use super::tier::Tier;
 use super::timed::TimedCalls;
 use super::timeline::{Queues, Timeline};
@@ -20,8 +20,10 @@ use super::topology::{Node, Topology};
 use crate::calls;
 use crate::core::{Record, Refused};
 use crate::event_queue::EventQueue;
+use crate::faults::{Fate, FaultRng, Outgoing};
+use crate::icmp;
+use crate::ip;
 use crate::observe::Observer;
-use crate::rng::Rng;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Happening {
@@ -56,7 +58,6 @@ pub(super) enum Happening {
 struct Lead {
     from: Node,
     to: Node,
-    loss_ppm: u32,
 }
 
 /// What waits in a switch of what came by a link, by priority, and of which priorities its other end is told to pause.
@@ -81,7 +82,7 @@ pub struct Network<'o> {
     /// by host, the port of its link
     pub(super) uplinks: Vec<PortId>,
     pub(super) stations: Stations,
-    losses: Rng,
+    fault_rng: FaultRng,
     pub(super) packets: Packets,
     event_queue: EventQueue<Happening>,
     pub(super) timed: TimedCalls,
@@ -101,8 +102,8 @@ pub struct Network<'o> {
     pub foreign: BTreeMap<(Node, u8), u64>,
 }
 
-/// The stream of random numbers for losses on wires.
-const STREAM_LOSSES: u64 = 600;
+/// The first stream of random numbers for faults. All links share them.
+const STREAM_FAULTS: u64 = 600;
 
 impl<'o> Network<'o> {
     /// A network that has not begun; the observer is told what hosts do, and that their cores report records.
@@ -116,9 +117,8 @@ impl<'o> Network<'o> {
     ) -> Network<'o> {
         let both = topology.wires.iter().flat_map(|wire| {
             [0, 1].map(|end| {
-                let lead =
-                    Lead { from: wire.ends[end], to: wire.ends[1 - end], loss_ppm: wire.loss_ppm[end] };
-                (lead, Port::new(wire.rate_bps, wire.delay_ns[end]))
+                let lead = Lead { from: wire.ends[end], to: wire.ends[1 - end] };
+                (lead, Port::new(wire.rate_bps, wire.delay_ns[end], wire.faults[end].clone()))
             })
         });
         let (leads, ports): (Vec<Lead>, Vec<Port>) = both.unzip();
@@ -130,7 +130,7 @@ impl<'o> Network<'o> {
             starts: flows.by_start(),
             switches: (0..topology.switches).map(|n| Switch::new(seed, u64::from(n))).collect(),
             routes: Routes::of(topology),
-            losses: Rng::new(seed, STREAM_LOSSES),
+            fault_rng: FaultRng::new(seed, STREAM_FAULTS),
             ingress: vec![Ingress::default(); ports.len()],
             stations: Stations::new(stations, links_of),
             packets: Packets::default(),
@@ -304,10 +304,17 @@ impl<'o> Network<'o> {
     pub(super) fn queue_at(&mut self, at: usize, out: PortId, from: PortId, packet: u32) {
         let label = self.packets.label(packet);
         let (switch, port) = (&mut self.switches[at], &mut self.ports[out as usize]);
-        match switch.queue(port, (packet, from), &mut self.packets, &self.queueing, self.now) {
-            Fate::Queued => self.came(from, self.queueing.priority(label.class), label.octets.into()),
-            Fate::Dropped(gone) => self.packets.end(gone),
-            Fate::Back(packet) => return self.route(at, from, packet),
+        let now = self.now;
+        let marks = port.faults.ecn_threshold(now).is_some_and(|most| port.packets(now) >= most);
+        match switch.queue(port, (packet, from), &mut self.packets, &self.queueing, now) {
+            switch::Fate::Queued => {
+                if marks && self.packets.change(packet, |octets| packets::mark(octets)) {
+                    port.counters.marked += 1;
+                }
+                self.came(from, self.queueing.priority(label.class), label.octets.into());
+            }
+            switch::Fate::Dropped(gone) => self.packets.end(gone),
+            switch::Fate::Back(packet) => return self.route(at, from, packet),
         }
         self.go_on(out);
     }
@@ -368,14 +375,37 @@ impl<'o> Network<'o> {
     }
 
     fn send(&mut self, out: PortId, packet: u32, octets: u32) {
-        let port = &mut self.ports[out as usize];
-        let arrival = port.send(octets, self.now) + port.delay_ns;
+        let (port, now) = (&mut self.ports[out as usize], self.now);
+        let left = port.send(octets, now);
         self.hops += 1;
-        if self.losses.chance(self.leads[out as usize].loss_ppm) {
-            port.counters.lost += 1;
-            return self.packets.end(packet);
+        let (octets, serialisation) = (octets as usize, port.serialisation(octets));
+        let outgoing = Outgoing { octets, now, left, serialisation, delay_ns: port.delay_ns };
+        let fate = port.faults.fate(&mut self.fault_rng, &mut port.counters.faults, outgoing);
+        match fate.arrival {
+            Some(at) if fate.is_plain() => self.plan(at, Happening::Arrival { port: out, packet }),
+            _ => self.meet(out, packet, fate),
         }
-        self.event_queue.plan(arrival, Happening::Arrival { port: out, packet });
+    }
+
+    /// A packet meets its fate on a link that has faults.
+    fn meet(&mut self, out: PortId, packet: u32, mut fate: Fate) {
+        let octets = self.packets.octets(packet);
+        let report = fate.report.and_then(|(mtu, at)| Some((icmp::too_big(mtu, octets)?, at)));
+        let to_switch = self.leads[out as usize].to as usize >= self.hosts.len();
+        let damaged = fate.flipped_bit.is_some_and(|bit| ip::in_ipv4_header(octets, bit));
+        if to_switch && damaged && fate.arrival.is_some() {
+            self.ports[out as usize].counters.bad_header += 1;
+            fate.arrival = None;
+        }
+        if let Some((report, at)) = report {
+            let (number, _) = self.packets.begin();
+            self.packets.put(number, report);
+            // The router is half-way: its report comes back over the link.
+            self.plan(at, Happening::Arrival { port: out ^ 1, packet: number });
+        }
+        for (at, packet) in self.packets.meet(packet, &fate) {
+            self.plan(at, Happening::Arrival { port: out, packet });
+        }
     }
 
     fn free(&mut self, port: PortId) {

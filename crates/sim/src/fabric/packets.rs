@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets on their way: a pool of bytes that are used again and again, and what switches do to a network header.
 
+use crate::faults::Fate;
 use crate::ip::is_ipv6;
 use crate::rng::Rng;
 
@@ -79,6 +80,23 @@ impl Packets {
         let outcome = change(octets);
         self.labels[number as usize] = Label::of(octets);
         outcome
+    }
+
+    /// Lets a packet meet its fate: it may be copied, changed, or forgotten. When what arrives of it does, a copy first.
+    pub fn meet(&mut self, number: u32, fate: &Fate) -> impl Iterator<Item = (u64, u32)> + use<> {
+        let copy = fate.copy.map(|at| {
+            let (copy, mut octets) = self.begin();
+            octets.clone_from(&self.all[number as usize]);
+            self.put(copy, octets);
+            (at, copy)
+        });
+        if let Some(bit) = fate.flipped_bit {
+            self.change(number, |octets| octets[(bit / 8) as usize] ^= 1 << (bit % 8));
+        }
+        if fate.arrival.is_none() {
+            self.end(number);
+        }
+        copy.into_iter().chain(fate.arrival.map(|at| (at, number)))
     }
 
     pub fn octets(&self, number: u32) -> &[u8] {

@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use crate::faults::{FaultCounters, FaultSchedule, FaultState};
+
 /// Priorities of a queue at most.
 pub const PRIORITIES: usize = 8;
 /// Fractions of a nanosecond are kept, so that the rate is that of the link however short packets are.
@@ -16,8 +18,10 @@ pub struct PortCounters {
     pub octets: u64,
     /// for which there was no room
     pub dropped: u64,
-    /// lost on the wire
-    pub lost: u64,
+    /// what faults of the link did
+    pub faults: FaultCounters,
+    /// of which the IPv4 header was damaged, so that the switch at the other end drops them (RFC 1812, section 5.2.2)
+    pub bad_header: u64,
     /// that got a mark of congestion
     pub marked: u64,
     /// of which the header was left
@@ -38,7 +42,8 @@ impl PortCounters {
         self.packets += other.packets;
         self.octets += other.octets;
         self.dropped += other.dropped;
-        self.lost += other.lost;
+        self.faults.add(&other.faults);
+        self.bad_header += other.bad_header;
         self.marked += other.marked;
         self.trimmed += other.trimmed;
         self.returned += other.returned;
@@ -75,12 +80,13 @@ pub struct Port {
     /// whether somebody will look when it is free
     pub awaited: bool,
     pub delay_ns: u64,
+    pub faults: FaultState,
     pub counters: PortCounters,
 }
 
 impl Port {
     /// An idle one.
-    pub fn new(rate_bps: u64, delay_ns: u64) -> Port {
+    pub fn new(rate_bps: u64, delay_ns: u64, faults: FaultSchedule) -> Port {
         Port {
             queues: Default::default(),
             octets_of: [0; PRIORITIES],
@@ -93,6 +99,7 @@ impl Port {
             free_at: 0,
             awaited: false,
             delay_ns,
+            faults: FaultState::new(faults),
             counters: PortCounters::default(),
         }
     }
@@ -120,6 +127,16 @@ impl Port {
     /// Bytes that wait with this priority.
     pub fn octets_of(&self, priority: usize) -> u64 {
         self.octets_of[priority]
+    }
+
+    /// Packets that wait, and the one on its way out.
+    pub fn packets(&self, now: u64) -> usize {
+        self.queues.iter().map(VecDeque::len).sum::<usize>() + usize::from(self.free_at > now)
+    }
+
+    /// Nanoseconds from the first byte of a packet to its last.
+    pub fn serialisation(&self, octets: u32) -> u64 {
+        (u64::from(octets) * self.octet_time) >> FRACTION_BITS
     }
 
     fn account(&mut self, now: u64) {
@@ -194,7 +211,7 @@ mod tests {
 
     #[test]
     fn the_first_priority_goes_first_and_each_in_order() {
-        let mut port = Port::new(8_000_000_000, 0);
+        let mut port = Port::new(8_000_000_000, 0, FaultSchedule::default());
         for (packet, priority) in [(1, 0), (2, 7), (3, 0), (4, 7), (5, 3)] {
             port.put(priority, Waiting { packet, octets: 100, from: 0 }, 0);
         }
@@ -206,7 +223,7 @@ mod tests {
 
     #[test]
     fn short_packets_take_as_long_as_the_rate_says() {
-        let mut port = Port::new(100_000_000_000, 0);
+        let mut port = Port::new(100_000_000_000, 0, FaultSchedule::default());
         let left = (0..1000).map(|_| port.send(64, 0)).last();
         assert_eq!(left, Some(5119));
     }

@@ -149,6 +149,8 @@ pub struct Results {
     pub foreign: Vec<Foreign>,
     /// of flows of messages, in order of their arrival
     pub messages: MessageTimes,
+    /// links duplicated packets, and no program promises that its messages arrive once
+    pub may_repeat: bool,
     /// virtual nanoseconds
     pub ended_at: u64,
     /// that hosts made, and times that one went over a link
@@ -210,6 +212,7 @@ impl Results {
             hosts,
             foreign: foreign(&network),
             messages: std::mem::take(&mut network.flows.messages),
+            may_repeat: false,
             tiers: tiers(&mut network, &setup.topology),
             ended_at,
             packets: network.made,
@@ -239,10 +242,12 @@ impl Results {
 
     /// Sentences about what should not have happened.
     pub fn failures(&self) -> Vec<String> {
+        let damage =
+            if self.corrupted() { ": links corrupt packets, and no checksum found that" } else { "" };
         let sentence = |(number, f): (usize, &FlowResult)| {
             let (from, to) = (f.flow.source, f.flow.destination);
             let what = match (f.outcome.wrong, f.outcome.failed, f.outcome.ended) {
-                (true, _, _) => "bytes arrived that were not sent".to_owned(),
+                (true, _, _) => format!("bytes arrived that were not sent{damage}"),
                 (_, Some(status), _) => {
                     let name = STATUS_NAMES.get(usize::from(status)).copied().unwrap_or("?");
                     let from = f.outcome.refusal.map_or_else(String::new, |refusal| format!(" ({refusal})"));
@@ -258,9 +263,14 @@ impl Results {
         let all = self.flows.iter().enumerate();
         let ends = all.filter_map(sentence).chain(self.outlasted().then_some(over));
         let calls = self.calls.iter().filter_map(CallResult::failure);
-        let again = self.messages.again;
+        let again = if self.may_repeat { 0 } else { self.messages.again };
         let again = (again > 0).then(|| format!("{again} messages were delivered again"));
         ends.chain(calls).chain(again).chain(self.misdeeds.iter().cloned()).collect()
+    }
+
+    /// Links corrupted packets.
+    fn corrupted(&self) -> bool {
+        self.tiers.iter().any(|tier| tier.counters.faults.corrupted > 0)
     }
 
     /// Measured flows went on when there was no background any more.
@@ -452,7 +462,9 @@ fn lost_packets(network: &Network<'_>) -> Vec<String> {
     let (looped, unroutable) = (network.stations.looped, network.unroutable);
     let looped = (looped > 0)
         .then(|| format!("{looped} packets went to and fro between programs at one node, and were dropped"));
-    let unroutable = (unroutable > 0 && !network.stations.all.is_empty()).then(|| {
+    // A link that damages packets may damage the destination of one over IPv6, which no router can see.
+    let damages = network.ports.iter().any(|port| port.counters.faults.corrupted > 0);
+    let unroutable = (unroutable > 0 && !damages && !network.stations.all.is_empty()).then(|| {
         format!("{unroutable} packets had a destination that is no host's, and were dropped at a switch")
     });
     looped.into_iter().chain(unroutable).collect()

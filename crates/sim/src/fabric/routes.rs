@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_shortest_path_of_a_fat_tree_is_there() {
-        let links = Links { rate_bps: 1, core_rate_bps: 1, delay_ns: 0, loss_ppm: 0 };
+        let links = Links { rate_bps: 1, core_rate_bps: 1, delay_ns: 0 };
         let tree = Topology::named("fat-tree:4", &links).expect("a fat tree");
         let routes = Routes::of(&tree);
         let ways = |switch, host| routes.ports(switch, host).len();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who is connected to whom, as plain data.
 
+use crate::faults::FaultSchedule;
 use crate::limits::{self, at_most};
 
 /// A host or a switch: hosts have the numbers from 0, switches those behind them.
@@ -14,8 +15,8 @@ pub struct Wire {
     pub rate_bps: u64,
     /// propagation from the first end to the second, and back, in nanoseconds
     pub delay_ns: [u64; 2],
-    /// parts per million of packets that are lost, from the first end to the second, and back
-    pub loss_ppm: [u32; 2],
+    /// from the first end to the second, and back
+    pub faults: [FaultSchedule; 2],
 }
 
 /// What links are like that a name alone does not tell.
@@ -26,7 +27,6 @@ pub struct Links {
     pub core_rate_bps: u64,
     /// nanoseconds
     pub delay_ns: u64,
-    pub loss_ppm: u32,
 }
 
 /// A network's shape.
@@ -142,7 +142,7 @@ impl Topology {
 
     fn wire(&mut self, a: Node, b: Node, rate_bps: u64, links: &Links) {
         let delay_ns = [links.delay_ns; 2];
-        self.wires.push(Wire { ends: [a, b], rate_bps, delay_ns, loss_ppm: [links.loss_ppm; 2] });
+        self.wires.push(Wire { ends: [a, b], rate_bps, delay_ns, faults: Default::default() });
     }
 }
 
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     fn named(name: &str) -> Result<Topology, String> {
-        let links = Links { rate_bps: 10, core_rate_bps: 40, delay_ns: 1, loss_ppm: 0 };
+        let links = Links { rate_bps: 10, core_rate_bps: 40, delay_ns: 1 };
         let topology = Topology::named(name, &links)?;
         topology.check().map(|()| topology)
     }

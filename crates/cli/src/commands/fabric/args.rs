@@ -9,13 +9,15 @@ use carrick_sim::fabric::Setup;
 use carrick_sim::fabric::service::Service;
 use carrick_sim::fabric::sizes::Sizes;
 use carrick_sim::fabric::switch::{Mark, Paths, Pause, Queueing, Shared, Trim};
-use carrick_sim::fabric::topology::{Links, Node, Topology, Wire};
+use carrick_sim::fabric::topology::{Links, Node, Topology};
 use carrick_sim::fabric::workload::{Between, KINDS, Kind, Workload, parse_trace};
 use clap::Args;
 
 use super::file::{self, At};
+use super::link_faults;
 use super::offload::{self, service_time};
 use super::runs::Shard;
+use crate::commands::faults::FaultArgs;
 use crate::commands::scenario::ScenarioArgs;
 
 /// Bytes of a message where nobody says: what a program that carries messages of many packets should hold.
@@ -24,8 +26,6 @@ const MESSAGE: u32 = 65_536;
 const FLOWS: u32 = 1000;
 /// Hosts of one service at most: more than a topology has are refused by the first that is none.
 const HOSTS: usize = 65_536;
-/// Nodes at most that a message names.
-const NEIGHBOURS: usize = 8;
 const HOUR: u64 = 3_600_000_000_000;
 
 #[derive(Debug, Args)]
@@ -126,6 +126,10 @@ pub struct FabricArgs {
     /// File with such calls, one a line
     #[arg(long, value_name = "FILE", requires = "topology")]
     pub calls: Option<PathBuf>,
+    /// Faults of some links, LINKS: FAULTS @ FROM..TO, in place of those of all: 's0:s1: loss=1%,jitter=5us', 's4: corrupt=0.1%' at all
+    /// links of s4, 'h0-s0: down @ 2s..3s' in both directions. A fault has the name of its option
+    #[arg(long, value_name = "LINKS: FAULTS", requires = "topology")]
+    pub link_fault: Vec<String>,
     /// Link to report on, in the direction NODE:NODE, such as s0:s1
     #[arg(long, value_name = "NODE:NODE", requires = "topology")]
     pub link: Vec<String>,
@@ -166,7 +170,12 @@ pub struct FabricArgs {
 
 impl FabricArgs {
     /// What all runs have in common: they differ in their seed and parameters. With it, the programs that a topology's file names.
-    pub fn setup(&self, name: &str, common: &ScenarioArgs) -> Result<(Setup, Vec<At>), Failure> {
+    pub fn setup(
+        &self,
+        name: &str,
+        common: &ScenarioArgs,
+        faults: &FaultArgs,
+    ) -> Result<(Setup, Vec<At>), Failure> {
         let message = common.message.as_deref().map(quantity::bytes).transpose()?;
         let message = message.map(|octets| {
             let known = u32::try_from(octets).ok().filter(|n| (64..=1 << 30).contains(n));
@@ -179,7 +188,8 @@ impl FabricArgs {
             let sizes = self.background_sizes.as_deref().map_or(Ok(flow_sizes), sizes)?;
             workload(text, sizes, self.background_flows)
         });
-        let (topology, programs) = self.shape(name, common)?;
+        let (mut topology, programs) = self.shape(name, common)?;
+        link_faults::apply(faults, &self.link_fault, &mut topology, self.mark_at.is_some())?;
         let offloads = offload::all(&self.offload, &programs, &topology)?;
         let setup = Setup {
             links: self.link.iter().map(|text| link(text, &topology)).collect::<Result<_, _>>()?,
@@ -233,7 +243,6 @@ impl FabricArgs {
             rate_bps,
             core_rate_bps: self.core_rate.as_deref().map_or(Ok(rate_bps), quantity::rate)?,
             delay_ns: quantity::duration(&common.delay)?,
-            loss_ppm: quantity::share(&common.loss)?,
         };
         let topology = Topology::named(name, &links).map_err(Failure::Usage)?;
         Ok((topology, Vec::new()))
@@ -300,18 +309,11 @@ fn link(text: &str, topology: &Topology) -> Result<[Node; 2], Failure> {
         .ok_or_else(|| Failure::Usage(format!("--link {text}: say two nodes, such as s0:s1")))?;
     let node = |name: &str| topology.node(name).ok_or_else(|| file::no_node(name, topology));
     let ends = [node(from)?, node(to)?];
-    let other =
-        |wire: &Wire| wire.ends.contains(&ends[0]).then(|| wire.ends[usize::from(wire.ends[0] == ends[0])]);
-    let others: Vec<_> = topology.wires.iter().filter_map(other).collect();
-    if others.contains(&ends[1]) {
+    if topology.wires.iter().any(|wire| wire.ends == ends || wire.ends == [ends[1], ends[0]]) {
         return Ok(ends);
     }
-    let names: Vec<_> = others.iter().take(NEIGHBOURS).map(|node| topology.name(*node)).collect();
-    let more = if others.len() > NEIGHBOURS { ", ..." } else { "" };
-    Err(Failure::Usage(format!(
-        "--link {text}: there is no such link; {from} has links to {}{more}",
-        names.join(", ")
-    )))
+    let neighbours = file::neighbours(ends[0], topology);
+    Err(Failure::Usage(format!("--link {text}: there is no such link; {from} has links to {neighbours}")))
 }
 
 /// A workload from its name, of so many flows.

@@ -9,6 +9,7 @@
 //! ends = ["h0..h1", "s0"] # two links: h0 to s0, h1 to s0
 //! rate = "10Gbps"
 //! delay = "1us"
+//! faults = ["loss=1%", "down @ 2s..3s"]
 //!
 //! [[programs]]
 //! at = "s0"
@@ -22,8 +23,14 @@ use std::path::{Path, PathBuf};
 
 use carrick_driver::{Failure, quantity};
 use carrick_sim::fabric::topology::{Node, Topology, Wire};
+use carrick_sim::faults::{FaultSchedule, LinkFaults};
 use carrick_sim::limits::{self, at_most};
 use serde::Deserialize;
+
+use crate::commands::faults::TimedFaults;
+
+/// Nodes at most that a message names.
+const NEIGHBOURS: usize = 8;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -49,6 +56,9 @@ struct Link {
     loss: Option<String>,
     /// the other way, if it is another
     loss_back: Option<String>,
+    /// in both directions, as `--link-fault` has them: `jitter=5us`, `down @ 2s..3s`
+    #[serde(default)]
+    faults: Vec<String>,
 }
 
 /// A program in the network.
@@ -84,6 +94,12 @@ pub fn topology(path: &Path) -> Result<(Topology, Vec<At>), Failure> {
         let back = link.back.as_deref().map_or(Ok(delay), quantity::duration)?;
         let loss = link.loss.as_deref().map_or(Ok(0), quantity::share)?;
         let loss_back = link.loss_back.as_deref().map_or(Ok(loss), quantity::share)?;
+        let mut faults = [loss, loss_back]
+            .map(|loss_ppm| FaultSchedule::from(LinkFaults { loss_ppm, ..LinkFaults::default() }));
+        for text in &link.faults {
+            let timed = TimedFaults::read(text).map_err(|e| wrong(format!("faults {text:?}: {e}")))?;
+            faults.iter_mut().for_each(|schedule| timed.apply(schedule));
+        }
         let rate_bps = quantity::rate(&link.rate)?;
         let [a, b] = [&link.ends[0], &link.ends[1]].map(|end| nodes(end, &topology).map_err(wrong));
         let (a, b) = (a?, b?);
@@ -94,7 +110,7 @@ pub fn topology(path: &Path) -> Result<(Topology, Vec<At>), Failure> {
                 ends: [a, b],
                 rate_bps,
                 delay_ns: [delay, back],
-                loss_ppm: [loss, loss_back],
+                faults: faults.clone(),
             });
         }
     }
@@ -113,6 +129,18 @@ pub fn nodes(text: &str, topology: &Topology) -> Result<std::ops::RangeInclusive
     ends.map(|(a, b)| a..=b).ok_or_else(|| {
         format!("{text:?} is no end of a link: hosts are h0, h1, ..., switches s0, s1, ..., several h0..h7")
     })
+}
+
+/// The nodes to which a node has links, as text; not all of many.
+pub fn neighbours(node: Node, topology: &Topology) -> String {
+    let other = |wire: &Wire| match wire.ends {
+        [a, b] if a == node => Some(b),
+        [a, b] if b == node => Some(a),
+        _ => None,
+    };
+    let all: Vec<_> = topology.wires.iter().filter_map(other).map(|node| topology.name(node)).collect();
+    let more = if all.len() > NEIGHBOURS { ", ..." } else { "" };
+    format!("{}{more}", all[..all.len().min(NEIGHBOURS)].join(", "))
 }
 
 /// Says which nodes there are.

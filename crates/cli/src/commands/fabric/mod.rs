@@ -8,6 +8,7 @@ mod calls;
 mod file;
 mod finished;
 mod hosts;
+mod link_faults;
 mod network;
 mod offload;
 mod programs;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use carrick_ir::{COUNTERS, counter};
 use carrick_sim::fabric::MessageTimes;
+use carrick_sim::fabric::port::PortCounters;
 use carrick_sim::fabric::results::{
     Bucket, LinkResult, OffloadResult, Results, ServiceResult, StationResult, Tier, TierResult,
 };
@@ -16,8 +17,8 @@ use serde_json::{Map, Value, json};
 use super::by_program;
 use super::finished::{Run, Sender};
 use super::runs::Runs;
-use crate::commands::refused;
 use crate::commands::scenario::unseen;
+use crate::commands::{faults, refused};
 use crate::manifest::Manifest;
 
 /// Buckets of sizes that slowdowns are told of.
@@ -135,12 +136,13 @@ fn one(run: &Run) {
 fn tier(t: &TierResult) {
     let c = &t.counters;
     println!(
-        "{:<17} {} ports: {} packets, {} dropped, {} lost, {} marked, {} trimmed, {} returned, {} pauses; queue {} bytes at most, {:.0} on average at the worst",
+        "{:<17} {} ports: {} packets, {} dropped, {} lost{}, {} marked, {} trimmed, {} returned, {} pauses; queue {} bytes at most, {:.0} on average at the worst",
         tier_name(t.tier),
         t.ports,
         c.packets,
         c.dropped,
-        c.lost,
+        c.faults.lost,
+        other_faults(c),
         c.marked,
         c.trimmed,
         c.returned,
@@ -165,15 +167,24 @@ fn messages(m: &MessageTimes) {
 fn link(what: &str, l: &LinkResult) {
     let c = &l.counters;
     println!(
-        "{:<17} used {:.1} % of the time: {} packets, {} bytes, {} dropped, {} marked; queue {} bytes at most",
+        "{:<17} used {:.1} % of the time: {} packets, {} bytes, {} dropped{}{}, {} marked; queue {} bytes at most",
         format!("{what} {}", l.name),
         l.busy * 100.0,
         c.packets,
         c.octets,
         c.dropped,
+        if c.faults.lost > 0 { format!(", {} lost", c.faults.lost) } else { String::new() },
+        other_faults(c),
         c.marked,
         c.peak
     );
+}
+
+/// Faults beside losses that happened, behind other words.
+fn other_faults(c: &PortCounters) -> String {
+    let bad_header =
+        if c.bad_header > 0 { format!(", {} with a bad header", c.bad_header) } else { String::new() };
+    faults::words(&c.faults, &[]) + &bad_header
 }
 
 fn service(s: &ServiceResult) {
@@ -285,17 +296,18 @@ fn sender_json(s: &Sender) -> Value {
 
 fn link_json(l: &LinkResult) -> Value {
     let c = &l.counters;
-    json!({
+    let object = json!({
         "link": l.name,
         "rate_bps": l.rate_bps,
         "utilisation": l.busy,
         "packets": c.packets,
         "bytes": c.octets,
         "dropped": c.dropped,
-        "lost": c.lost,
+        "bad_header": c.bad_header,
         "marked": c.marked,
         "peak_bytes": c.peak,
-    })
+    });
+    faults::with_counts(&c.faults, object)
 }
 
 fn messages_json(r: &Results) -> Value {
@@ -359,17 +371,18 @@ fn offload_json(o: &OffloadResult) -> Value {
 
 fn tier_json(t: &TierResult) -> Value {
     let c = &t.counters;
-    json!({
+    let object = json!({
         "ports": t.ports,
         "packets": c.packets,
         "bytes": c.octets,
         "dropped": c.dropped,
-        "lost": c.lost,
+        "bad_header": c.bad_header,
         "marked": c.marked,
         "trimmed": c.trimmed,
         "returned": c.returned,
         "pauses": c.pauses,
         "peak_bytes": c.peak,
         "worst_mean_bytes": t.mean_most,
-    })
+    });
+    faults::with_counts(&c.faults, object)
 }

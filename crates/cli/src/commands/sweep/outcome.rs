@@ -101,7 +101,7 @@ pub fn depends_on(args: &SimArgs, builds: &Builds) -> Result<String, Failure> {
             Manifest::of(args, &build.program, network.programs())?
         }
         None => {
-            args.scenario.scenario(&build.program, &args.set)?;
+            args.scenario.scenario(&build.program, &args.link_faults, &args.set)?;
             let between = args.way.between(&build.program, builds)?;
             Manifest::of(args, &build.program, between.as_ref().map(|between| &**between.program()))?
         }
@@ -141,7 +141,7 @@ pub fn make(args: &SimArgs, builds: &Builds) -> Result<Outcome, Failure> {
         let network = Network::of(args, &build.program, name, builds)?;
         return Ok(of_network(&network.one(args, None, network.runs.get(0))?));
     }
-    let scenario = args.scenario.scenario(&build.program, &args.set)?;
+    let scenario = args.scenario.scenario(&build.program, &args.link_faults, &args.set)?;
     let between = args.way.between(&build.program, builds)?;
     let mut metrics = Metrics::default();
     let observed = (!args.fast).then_some(&mut metrics as &mut dyn Observer);
@@ -173,8 +173,9 @@ fn of_pair(report: Report, program: &str, metrics: Option<&Metrics>) -> Outcome 
     let flows: Vec<Vec<String>> =
         report.connections[0].iter().map(|client| pair_flow(client, &report, program)).collect();
     let links = report.links.iter().chain(report.between.iter().flat_map(|node| &node.links));
-    let (lost, dropped, marked) =
-        links.fold((0, 0, 0), |sum, link| (sum.0 + link.lost, sum.1 + link.queue_full, sum.2 + link.marked));
+    let (lost, dropped, marked) = links.fold((0, 0, 0), |sum, link| {
+        (sum.0 + link.faults.lost, sum.1 + link.queue_full, sum.2 + link.marked)
+    });
     let ended = report.connections[0]
         .iter()
         .filter(|client| client.finished.is_some() && !matches!(client.end, End::Error(_)))
@@ -230,8 +231,8 @@ fn of_network(run: &Run) -> Outcome {
         .collect::<Option<Vec<u64>>>()
         .and_then(|all| all.into_iter().max());
     let ports = r.tiers.iter().map(|tier| &tier.counters);
-    let (lost, dropped, marked) =
-        ports.fold((0, 0, 0), |sum, port| (sum.0 + port.lost, sum.1 + port.dropped, sum.2 + port.marked));
+    let (lost, dropped, marked) = ports
+        .fold((0, 0, 0), |sum, port| (sum.0 + port.faults.lost, sum.1 + port.dropped, sum.2 + port.marked));
     let delivered: u64 = r.measured().map(|f| f.outcome.received).sum();
     let totals = vec![
         ended.to_string(),

@@ -61,7 +61,7 @@ pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
     if !args.run.is_empty() {
         return on_device(targets, program, args, spec, format);
     }
-    let scenario = args.scenario.scenario(program, &settings)?;
+    let scenario = args.scenario.scenario(program, &args.link_faults, &settings)?;
     let compiled = args.compiled.then_some(Tracing::On);
     let build = Build::of(program.clone(), compiled)?;
     let engine = build.engine()?;

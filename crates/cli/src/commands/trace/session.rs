@@ -35,7 +35,7 @@ impl Observer for Ended {
 /// Runs with the breakpoints of the command line, and the commands of standard input.
 pub fn run(args: &TraceArgs, asked: Asked, settings: &[String]) -> Result<ExitCode, LoadError> {
     let program = asked.program.clone();
-    let scenario = args.scenario.scenario(&program, settings)?;
+    let scenario = args.scenario.scenario(&program, &args.link_faults, settings)?;
     let between = args.way.between(&program, &Builds::new(None))?;
     let way = between.as_ref().map(Between::way);
     let quit = Rc::new(Cell::new(false));

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which links of a topology have which faults.
+
+use std::ops::RangeInclusive;
+
+use carrick_driver::Failure;
+use carrick_sim::fabric::topology::{Node, Topology};
+use carrick_sim::faults::LinkFaults;
+
+use super::file::{self, nodes};
+use crate::commands::faults::{FaultArgs, TimedFaults};
+
+/// Gives links their faults: all those of `common`, and some those of `--link-fault`. `marks` says whether switches mark by the bytes
+/// of their queues.
+///
+/// # Errors
+/// [`Failure::Usage`] if faults are none, there is no such link, or a link cannot have them.
+pub fn apply(
+    common: &FaultArgs,
+    texts: &[String],
+    topology: &mut Topology,
+    marks: bool,
+) -> Result<(), Failure> {
+    for faults in common.all()? {
+        topology.wires.iter_mut().flat_map(|wire| &mut wire.faults).for_each(|it| faults.apply(it));
+    }
+    for text in texts {
+        some(text, topology)?;
+    }
+    let any = |holds: fn(&LinkFaults) -> bool| {
+        topology.wires.iter().flat_map(|wire| &wire.faults).any(|schedule| schedule.any(holds))
+    };
+    if any(|faults| faults.silent && faults.path_mtu.is_none()) {
+        return Err(Failure::Usage(
+            "`black-hole` is of a link with an MTU: say `path-mtu=BYTES` for the same link".into(),
+        ));
+    }
+    if any(|faults| faults.ecn_threshold.is_some()) {
+        check_marks(topology, marks)?;
+    }
+    Ok(())
+}
+
+/// `s0:s1: loss=1% @ 2s..3s`
+fn some(text: &str, topology: &mut Topology) -> Result<(), Failure> {
+    let wrong = |why: &str| Failure::Usage(format!("--link-fault {text}: {why}"));
+    let (said, faults) = text
+        .rsplit_once(':')
+        .ok_or_else(|| wrong("write links, a colon and faults, such as 's0:s1: loss=1% @ 2s..3s'"))?;
+    let faults = TimedFaults::read(faults).map_err(|e| wrong(&e.to_string()))?;
+    let said = said.trim();
+    let links = Links::of(said, topology).map_err(|e| wrong(&e))?;
+    let mut found = false;
+    for wire in &mut topology.wires {
+        let [a, b] = wire.ends;
+        for (ends, schedule) in [[a, b], [b, a]].into_iter().zip(&mut wire.faults) {
+            if links.has(ends) {
+                faults.apply(schedule);
+                found = true;
+            }
+        }
+    }
+    if found {
+        return Ok(());
+    }
+    let neighbours = file::neighbours(*links.from.start(), topology);
+    let first = topology.name(*links.from.start());
+    Err(wrong(&format!("there is no such link; {first} has links to {neighbours}")))
+}
+
+/// Some directions of links.
+struct Links {
+    from: RangeInclusive<Node>,
+    to: RangeInclusive<Node>,
+    /// and back
+    both: bool,
+}
+
+impl Links {
+    /// `s0:s1` in this direction, `s0-s1` in both, `s0` all at a node; a node may be several, `h0..h3`, or all, `*`.
+    fn of(text: &str, topology: &Topology) -> Result<Links, String> {
+        let all = 0..=(topology.hosts + topology.switches - 1);
+        let end = |text: &str| match text.trim() {
+            "*" => Ok(all.clone()),
+            text if !text.contains("..") && topology.node(text).is_none() => {
+                Err(file::no_node(text, topology).to_string())
+            }
+            text => nodes(text, topology),
+        };
+        let (from, to, both) = match (text.split_once(':'), text.split_once('-')) {
+            (Some((from, to)), _) => (end(from)?, end(to)?, false),
+            (None, Some((a, b))) => (end(a)?, end(b)?, true),
+            (None, None) => (end(text)?, all.clone(), true),
+        };
+        Ok(Links { from, to, both })
+    }
+
+    fn has(&self, [a, b]: [Node; 2]) -> bool {
+        let forth = |a, b| self.from.contains(&a) && self.to.contains(&b);
+        forth(a, b) || self.both && forth(b, a)
+    }
+}
+
+/// Packets wait for a link, and can be marked there, only at switches.
+fn check_marks(topology: &Topology, marks: bool) -> Result<(), Failure> {
+    if marks {
+        return Err(Failure::Usage(
+            "--mark-at and an ECN threshold of links mark the same packets: leave out one of them".into(),
+        ));
+    }
+    let at_switch = topology.wires.iter().flat_map(|wire| wire.ends.iter().zip(&wire.faults));
+    let mut at_switch = at_switch.filter(|(from, _)| **from >= topology.hosts);
+    if at_switch.any(|(_, schedule)| schedule.any(|faults| faults.ecn_threshold.is_some())) {
+        return Ok(());
+    }
+    Err(Failure::Usage(
+        "an ECN threshold says nothing for links that begin at hosts: there no packets wait; \
+         choose links that begin at a switch"
+            .into(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use carrick_sim::fabric::topology::Links as Rates;
+
+    use super::*;
+
+    /// The links that have a fault, for these words: each `from:to`.
+    fn chosen(topology: &str, text: &str) -> Result<String, String> {
+        let rates = Rates { rate_bps: 10, core_rate_bps: 10, delay_ns: 1 };
+        let mut topology = Topology::named(topology, &rates).expect("a topology");
+        some(text, &mut topology).map_err(|e| e.to_string())?;
+        let both = topology.wires.iter().flat_map(|wire| {
+            let [a, b] = wire.ends;
+            [[a, b], [b, a]].into_iter().zip(&wire.faults)
+        });
+        let names = both.filter(|(_, it)| it.any(|faults| faults.down)).map(|(ends, _)| ends);
+        let names = names.map(|ends| ends.map(|node| topology.name(node)).join(":"));
+        Ok(names.collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn links_are_chosen_by_their_ends() {
+        for (text, wanted) in [
+            ("h0:s0: down", "h0:s0"),
+            ("s0:h0:down", "s0:h0"),
+            ("h0-s0: down", "h0:s0 s0:h0"),
+            ("h2..h3:*: down", "h2:s1 h3:s1"),
+            ("*:h2..h3: down @ 1s..2s", "s1:h2 s1:h3"),
+            ("s0: down", "h0:s0 s0:h0 h1:s0 s0:h1 s0:s1 s1:s0"),
+            ("s0..s1:s0..s1: down", "s0:s1 s1:s0"),
+            ("*:*: loss=1%, down", "h0:s0 s0:h0 h1:s0 s0:h1 h2:s1 s1:h2 h3:s1 s1:h3 s0:s1 s1:s0"),
+        ] {
+            assert_eq!(chosen("dumbbell:2", text).as_deref(), Ok(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_link_is_said() {
+        for (text, wanted) in [
+            ("down", "write links, a colon and faults"),
+            ("h0:h1: down", "there is no such link; h0 has links to s0"),
+            ("h9:s0: down", "\"h9\" is no node of this topology: it has h0 to h3 and s0 to s1"),
+            ("h0..h9:s0: down", "\"h0..h9\" is no end of a link"),
+            ("h0:s0: downn", "`downn` is not a fault of a link"),
+            ("h0:s0: down @ 1s", "is not an interval"),
+        ] {
+            let said = chosen("dumbbell:2", text).expect_err(text);
+            assert!(said.starts_with(&format!("--link-fault {text}: ")) && said.contains(wanted), "{said}");
+        }
+    }
+}
