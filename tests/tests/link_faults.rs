@@ -62,6 +62,13 @@ fn every_topology_has_every_fault_and_each_run_is_the_same() {
             assert!(count(&first, name) > 0, "{topology}, {name}: {first}");
         }
         assert_eq!(first["flows"], first["ended"]);
+        // Routers look at the header's checksum, hosts at all others.
+        let bad = count(&first, "bad_header");
+        match topology {
+            "pair" => assert_eq!(bad, 0, "{first}"),
+            "fat-tree:4" => assert!((1..count(&first, "corrupted")).contains(&bad), "{first}"),
+            _ => {}
+        }
     }
 }
 
@@ -164,6 +171,45 @@ fn a_path_has_a_smaller_mtu_behind_a_switch() {
     let silent = run("--without path_mtu", &black_hole);
     let result = result(&String::from_utf8_lossy(&silent.stdout));
     assert_eq!((silent.status.code(), &result["ended"]), (Some(1), &Value::from(0)), "{result}");
+}
+
+/// Reports of routers are for all programs: they are no packets of a foreign protocol.
+#[test]
+fn reports_reach_the_program_that_they_are_about() {
+    let more =
+        format!("--topology dumbbell:2 --host-program h2..h3={MESSAGES} --bytes 200KB --path-mtu 1200");
+    let run = simulated(TCP, &more);
+    assert!(count(&run, "too_long") > 0, "{run}");
+    assert_eq!(run["foreign_packets"], Value::Array(Vec::new()), "{run}");
+}
+
+#[test]
+fn a_file_has_faults_for_its_links_beside_those_of_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("net.toml");
+    let write = |faults: &str| {
+        let link = |ends: &str, more: &str| {
+            format!("[[links]]\nends = [{ends}]\nrate = \"100Mbps\"\ndelay = \"1ms\"\n{more}\n")
+        };
+        let links = link("\"h0\", \"s0\"", &format!("faults = [{faults}]")) + &link("\"h1\", \"s0\"", "");
+        std::fs::write(&file, format!("hosts = 2\nswitches = 1\n{links}")).expect("writable");
+    };
+    let more = format!("--topology {} --bytes 500KB --compiled --reorder 2%", file.display());
+    write("\"corrupt=1%, duplicate=1%\", \"down @ 10ms..20ms\"");
+    let run = simulated(TCP, &format!("{more} --link h0:s0 --link s0:h0 --link h1:s0"));
+    for (name, wanted) in [
+        ("reordered", [true, true, true]),
+        ("corrupted", [true, true, false]),
+        ("duplicated", [true, true, false]),
+        ("lost_down", [true, true, false]),
+    ] {
+        let links = run["links"].as_array().expect("the links that are reported");
+        let found: Vec<bool> = links.iter().map(|link| count(link, name) > 0).collect();
+        assert_eq!(found, wanted, "{name}: {run}");
+    }
+    write("\"corupt=1%\"");
+    let said = refused(&more);
+    assert!(said.contains("net.toml: faults \"corupt=1%\": `corupt` is not a fault of a link"), "{said}");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Networks of many hosts: a topology as data, switches that queue and choose paths, and flows that are measured.
 //!
-//! [`crate::net`] holds two hosts and the faults between them under the glass; here are many, over links that queue. What
-//! hosts send leaves the core only when its link is free, so that the program's own scheduling decides until then.
+//! [`crate::net`] holds two hosts under the glass; here are many, over links that queue. Both have the faults of
+//! [`crate::faults`]. What hosts send leaves the core only when its link is free, so that the program's own scheduling decides
+//! until then.
 
 mod by_program;
 mod ends;
