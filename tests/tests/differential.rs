@@ -146,6 +146,16 @@ fn loops() {
     }
 }
 
+/// A choice does what is written as an `if` for each branch.
+#[test]
+fn choices_over_a_value() {
+    let (choices, unfolded) = (own("tests/programs/choices.mtp"), own("tests/programs/choices_unfolded.mtp"));
+    if let Some(packets) = hold(&choices) {
+        assert!(packets > 1000, "only {packets} packets were made");
+        hold_against(&choices, &checked(&unfolded));
+    }
+}
+
 /// Extensions run where their points are.
 #[test]
 fn points() {

@@ -57,6 +57,32 @@ fn loops_are_decided_too() {
 }
 
 #[test]
+fn the_branches_of_a_choice_are_decided_too() {
+    let choice = |one: &str, rest: &str| body(&format!("choose (e.n) {{ 1 -> {one} else -> {rest} }}"));
+    let tested = choice(
+        "{ if (feature(off)) c.missing = 1; c.only_on = 2; }",
+        "if (feature(on)) c.count = 3; else c.missing = 4;",
+    );
+    same(&tested, &choice("c.only_on = 2;", "{ { c.count = 3; } }"));
+    let value = "choose (feature(on) ? e.n : e.missing) { 1 -> c.only_on = 2; else -> { } }";
+    same(&body(value), &choice("c.only_on = 2;", "{ }"));
+}
+
+#[test]
+fn a_choice_is_what_its_tests_are() {
+    same(
+        &body("choose (e.n) { 1 -> c.count = 1; 2, 4..7 -> c.count = 2; else -> c.count = 3; }"),
+        &body(
+            "if (e.n == 1) { c.count = 1; } else if (e.n == 2 || e.n >= 4 && e.n <= 7) { c.count = 2; } else { c.count = 3; }",
+        ),
+    );
+    same(
+        &body("choose (uint8(e.n)) { 0..9 -> c.count = 1; 10..255 -> c.count = 2; }"),
+        &body("uint8 tmp1_ = uint8(e.n); if (tmp1_ <= 9) { c.count = 1; } else { c.count = 2; }"),
+    );
+}
+
+#[test]
 fn a_constant_that_tests_decide_is_a_test() {
     let constants =
         "const bool BOTH = feature(on) && ALSO; const bool ALSO = !feature(off); const bool NEVER = !BOTH;";

@@ -16,7 +16,7 @@ impl Checker<'_> {
     }
 
     /// The numbers that the field can hold, if these are fewer than its type has.
-    fn field_mask(&self, bp: ir::BpId, at: u32) -> Option<u64> {
+    pub(crate) fn field_mask(&self, bp: ir::BpId, at: u32) -> Option<u64> {
         let bp = self.program.blueprints.get(bp.index())?;
         let field = bp.fields.get(at as usize)?;
         if bp.parts.iter().any(|part| part.varint && part.first == at) {
@@ -31,7 +31,7 @@ impl Checker<'_> {
     }
 
     /// The type of numbers that a type's values are.
-    fn repr<'t>(&'t self, ty: &'t Ty) -> &'t Ty {
+    pub(crate) fn repr<'t>(&'t self, ty: &'t Ty) -> &'t Ty {
         match ty {
             Ty::Enum(id) => self.program.enums.get(id.index()).map_or(ty, |e| &e.repr),
             ty => ty,

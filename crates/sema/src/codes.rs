@@ -114,6 +114,10 @@ code_table! {
     COALESCING = 308, "a coalescing rule for frames", "0308";
     INVARIANT_PARAMS = 310, "an invariant that is not of one context", "0310";
     INVARIANT_EFFECT = 311, "an invariant that changes something", "0311";
+    CHOICE_MISSING = 312, "a choice without a branch for some values", "0312";
+    CHOICE_TWICE = 313, "a value with two branches", "0313";
+    CHOICE_TYPE = 314, "a choice over a type without single values", "0314";
+    CHOICE_RANGE = 315, "a range that a branch cannot have", "0315";
     CALL_FIELD = 320, "a call with an argument that applications cannot pass", "0320";
     SORT_KEY = 321, "a sorted list without an order", "0321";
     SORTED = 322, "a change that would break the order of a sorted list", "0322";

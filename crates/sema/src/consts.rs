@@ -2,6 +2,7 @@
 //! Constants and constant expressions.
 
 use carrick_ir::{self as ir, Ty};
+use carrick_syntax::Span;
 use carrick_syntax::ast::{Expr, ExprKind, Ident, ItemKind, Type};
 use carrick_syntax::diag::Diagnostic;
 use carrick_syntax::walk;
@@ -149,18 +150,22 @@ impl Checker<'_> {
             _ => self.fold(&typed),
         };
         if value.is_none() {
-            self.report(
-                Diagnostic::error(
-                    codes::NOT_CONSTANT,
-                    "this is not a constant",
-                    expr.span,
-                    "known only when the program runs",
-                )
-                .note("constant expressions are made of literals, `const` names, enum values and operators")
-                .mend("use a constant"),
-            );
+            self.not_constant(expr.span);
         }
         value
+    }
+
+    pub(crate) fn not_constant(&mut self, span: Span) {
+        self.report(
+            Diagnostic::error(
+                codes::NOT_CONSTANT,
+                "this is not a constant",
+                span,
+                "known only when the program runs",
+            )
+            .note("constant expressions are made of literals, `const` names, enum values and operators")
+            .mend("use a constant"),
+        );
     }
 
     /// The value of a constant that counts something: an integer, or a number of bytes.

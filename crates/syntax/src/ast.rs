@@ -403,6 +403,11 @@ pub enum StmtKind {
         max: Expr,
         body: Block,
     },
+    /// `choose (value) { 1, 2 -> ...; else -> ...; }`
+    Choose {
+        value: Expr,
+        branches: Vec<Branch>,
+    },
     Break,
     Continue,
     Return(Option<Expr>),
@@ -422,6 +427,33 @@ pub enum StmtKind {
     },
     /// what could not be parsed; already reported
     Error,
+}
+
+/// `1, 4..7 -> { }`, or `else -> { }`, which is the last of its choice
+#[derive(Debug, Clone, PartialEq)]
+pub struct Branch {
+    /// none for `else`
+    pub cases: Vec<Case>,
+    /// the cases, or the word `else`
+    pub head: Span,
+    pub body: Block,
+}
+
+/// `1`, or `4..7` with both ends
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    pub first: Expr,
+    pub last: Option<Expr>,
+}
+
+impl Branch {
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.cases.iter().flat_map(|case| [&case.first].into_iter().chain(&case.last))
+    }
+
+    pub fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.cases.iter_mut().flat_map(|case| [&mut case.first].into_iter().chain(&mut case.last))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -42,4 +42,5 @@ code_table! {
     LOOP_WITHOUT_TYPE = 38, "a loop whose variable has no type", "0038";
     TIMER_OUTSIDE_CONTEXT = 39, "a timer outside of a context", "0039";
     FUNCTION_WITHOUT_TYPE = 40, "a function without a type", "0040";
+    BRANCH_AFTER_ELSE = 41, "a branch after `else`", "0041";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Walking over what runs: statements and the expressions in them.
 
-use crate::ast::{Block, Entry, Expr, ExprKind, File, Ident, ItemKind, LetInit, Stmt, StmtKind};
+use crate::ast::{Block, Branch, Entry, Expr, ExprKind, File, Ident, ItemKind, LetInit, Stmt, StmtKind};
 use crate::span::Span;
 
 /// What a visitor sees.
@@ -63,6 +63,13 @@ fn stmt<'a>(stmt_: &'a Stmt, visit: &mut dyn FnMut(Node<'a>)) {
             [cond, max].into_iter().for_each(|e| expr(e, visit));
             block(body, visit);
         }
+        StmtKind::Choose { value, branches } => {
+            expr(value, visit);
+            for branch in branches {
+                branch.exprs().for_each(|e| expr(e, visit));
+                block(&branch.body, visit);
+            }
+        }
         StmtKind::Goto(_)
         | StmtKind::Point { .. }
         | StmtKind::Break
@@ -115,6 +122,9 @@ pub fn exprs_mut(stmt: &mut Stmt) -> Vec<&mut Expr> {
         StmtKind::Raise { event, at, record } => [event].into_iter().chain(at).chain(record).collect(),
         StmtKind::For { over, .. } => over.exprs_mut().collect(),
         StmtKind::While { cond, max, .. } => vec![cond, max],
+        StmtKind::Choose { value, branches } => {
+            [value].into_iter().chain(branches.iter_mut().flat_map(Branch::exprs_mut)).collect()
+        }
         _ => Vec::new(),
     }
 }

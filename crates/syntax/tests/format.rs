@@ -43,6 +43,24 @@ fn one_line_blocks_stay_where_they_fit() {
 }
 
 #[test]
+fn a_choice_has_a_line_for_each_branch() {
+    insta::assert_snapshot!(formatted("void f(){choose(x){1,3..4->f();2->{g();h();}3->{}else->{stop;}}choose(y);}"), @r"
+    void f() {
+        choose (x) {
+            1, 3..4 -> f();
+            2 -> {
+                g();
+                h();
+            }
+            3 -> { }
+            else -> { stop; }
+        }
+        choose(y);
+    }
+    ");
+}
+
+#[test]
 fn a_list_is_told_from_a_comparison() {
     insta::assert_snapshot!(formatted("list<list<t>> f(list<t,2>a){ list<t>b; return c<d; }"), @r"
     list<list<t>> f(list<t, 2> a) {

@@ -56,6 +56,21 @@ fn variables_of_an_extension_hide_nothing() {
 }
 
 #[test]
+fn points_and_variables_are_found_in_choices() {
+    let text = "void f(c x) { uint32 n = 1; uint32 hidden = 2; choose (n) { 1 -> point p(n); else -> g(hidden); } }\n\
+                extend f.p { uint32 hidden = n; choose (hidden) { hidden -> n = hidden; else -> { } } }";
+    let (body, codes, names) = configured(text);
+    assert_eq!(codes, [0_u16; 0]);
+    let names: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["n", "hidden", "hidden_"]);
+    assert_eq!(format!("{body:?}").matches("hidden_").count(), 4, "{body:?}");
+    let (_, codes, _) = configured(&format!(
+        "{FUNCTION} void h(c x) {{ choose (x.a) {{ 1 -> return; 2 -> stop; }} point q(x); }}"
+    ));
+    assert_eq!(codes, [0_u16; 0], "another number goes on behind it");
+}
+
+#[test]
 fn what_is_wrong_is_reported_once() {
     for (extension, code) in [
         ("extend f.p { n = hidden; }", 523),
@@ -64,6 +79,9 @@ fn what_is_wrong_is_reported_once() {
         ("extend f.p { if (n == 1) return; }", 522),
         ("extend f.p { for (uint32 i in 0..2) { stop; } }", 522),
         ("extend f.p { break; }", 522),
+        ("extend f.p { choose (n) { 1 -> n = 2; else -> return; } }", 522),
+        ("void h(c x) { choose (x.a) { 1 -> point p(x); else -> { point p(x); } } }", 518),
+        ("void h(c x) { choose (x.a) { 1 -> return; else -> stop; } point p(x); }", 521),
         ("extend f.p { point q(n); }", 520),
         ("void h() { point p(n); }", 519),
         ("void h(c x) { point p(x, x); }", 519),

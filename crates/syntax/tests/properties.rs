@@ -36,7 +36,7 @@ fn check_spans(text: &str) {
     }
 }
 
-const WORDS: [&str; 48] = [
+const WORDS: [&str; 49] = [
     "event",
     "context",
     "pkt_bp",
@@ -51,6 +51,7 @@ const WORDS: [&str; 48] = [
     "else",
     "for",
     "while",
+    "choose",
     "return",
     "stop",
     "raise",

@@ -45,6 +45,49 @@ fn a_brace_too_many_is_one_mistake() {
 }
 
 #[test]
+fn each_branch_is_judged_by_itself() {
+    let text = "void f() {\n choose (a) {\n 1 -> x = ;\n 2 y();\n 3 -> z->a = 2;\n b -> { }\n else -> w = ;\n }\n v = ;\n}\n";
+    let expected = [(3, EXPECTED), (4, EXPECTED), (5, ARROW), (7, EXPECTED), (9, EXPECTED)];
+    assert_eq!(found(text), expected);
+}
+
+#[test]
+fn a_choice_nests_as_else_if_does() {
+    let choice = |branches: usize| {
+        let branches: String = (0..branches).map(|n| format!("{n} -> {{ x = {n}; }}\n")).collect();
+        format!("void f() {{\nchoose (a) {{\n{branches}else -> {{ }} }} }}\n")
+    };
+    assert_eq!(found(&choice(100)), []);
+    assert_eq!(found(&choice(1000)).iter().map(|(_, code)| *code).collect::<Vec<_>>(), [TOO_DEEP]);
+    let mut inner = "x = 1;".to_owned();
+    for _ in 0..4 {
+        inner = (0..40).map(|n| format!("{n} -> y();\n")).collect::<String>() + "else -> " + &inner;
+        inner = format!("choose (a) {{\n{inner} }}");
+    }
+    let nested: Vec<_> = found(&format!("void f() {{ {inner} }}")).iter().map(|(_, code)| *code).collect();
+    assert_eq!(nested, [TOO_DEEP]);
+}
+
+#[test]
+fn a_choice_has_branches_with_arrows() {
+    let text = "void f() {\n choose (a) { }\n choose (a) { else -> stop; }\n choose (a) {\n 1: stop;\n else { stop; }\n }\n}\n";
+    assert_eq!(found(text), [(2, EXPECTED), (3, EXPECTED), (5, EXPECTED), (6, EXPECTED)]);
+}
+
+/// A function may be called `choose`, and `else` belongs to the choice where `->` follows.
+#[test]
+fn a_choice_takes_no_other_meaning_away() {
+    for text in [
+        "void choose(c x) { choose(x); choose = 1; choose.a = 1; choose n; choose m = choose(x) + 1; }",
+        "void f() { choose (choose(x)) { 1 -> if (a) b(); else -> c(); } }",
+        "void f() { choose (x) { 1 -> if (a) b(); else if (c) d(); else e(); 2 -> choose (y) { 3 -> f(); } } }",
+        "void f() { choose (x) { A -> choose({ a = 1 }); (B) + 1, C..D - 1 -> { } } }",
+    ] {
+        assert_eq!(found(text), [], "{text}");
+    }
+}
+
+#[test]
 fn the_bodies_of_loops_that_do_not_exist_are_read() {
     let text = "void f() {\n while (a) { x = ; }\n do { y = ; } while (b);\n for (;;) { z = ; }\n for (i = 0; i < g(1); i++) { }\n w = 1;\n}\n";
     let expected = [

@@ -397,6 +397,13 @@ impl Resolver<'_> {
                 self.exprs([cond, max]);
                 self.block(body);
             }
+            StmtKind::Choose { value, branches } => {
+                self.expr(value);
+                for branch in branches {
+                    self.exprs(branch.exprs());
+                    self.block(&branch.body);
+                }
+            }
             StmtKind::Return(value) => {
                 let shape = self.returned.clone();
                 if let Some(value) = value {

@@ -132,7 +132,7 @@ pub const STATEMENTS: &[Word] = &[
     word(
         "else",
         "else { }",
-        "The other branch of an `if`. In `dispatch`, `E else at id(...) -> { ... }`: the id of the context if none has the event's.",
+        "The other branch of an `if`. In `choose`, the branch of all other values. In `dispatch`, `E else at id(...) -> { ... }`: the id of the context if none has the event's.",
     ),
     word(
         "for",
@@ -143,6 +143,11 @@ pub const STATEMENTS: &[Word] = &[
         "while",
         "while (condition max N) { }",
         "Runs its block while the condition holds, at most N times.",
+    ),
+    word(
+        "choose",
+        "choose (value) { 1 -> ...; 2, 4..7 -> { } else -> ...; }",
+        "Runs the branch of a value, of an integer or an enum. Each value has one branch; a range includes both ends.",
     ),
     word("in", "in a..b", "The range of a loop or a parameter."),
     word(

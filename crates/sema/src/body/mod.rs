@@ -7,6 +7,7 @@
 mod address;
 mod advice;
 mod call;
+mod choice;
 mod collected;
 mod elaboration;
 mod expr;

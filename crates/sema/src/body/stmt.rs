@@ -33,16 +33,7 @@ impl Body<'_, '_> {
         self.parameters = def.locals.len();
         let block = self.block(body);
         if self.ret != Ty::Void && !always_leaves(&block) {
-            let ret_name = self.name(&self.ret.clone());
-            self.cx.report(
-                Diagnostic::error(
-                    codes::MISSING_RETURN,
-                    format!("`{}` may end without a value", name.name),
-                    name.span,
-                    format!("returns a `{ret_name}`"),
-                )
-                .mend("end every path with `return`"),
-            );
+            self.missing_return(name, body);
         }
         self.advise_locals(&block);
         self.advise_payloads(&block);
@@ -51,6 +42,19 @@ impl Body<'_, '_> {
         let function = &mut self.cx.program.functions[index];
         function.locals = std::mem::take(&mut self.locals);
         function.body = block;
+    }
+
+    fn missing_return(&mut self, name: &Ident, body: &ast::Block) {
+        let returned = self.name(&self.ret.clone());
+        let message = format!("`{}` may end without a value", name.name);
+        let mut missing =
+            Diagnostic::error(codes::MISSING_RETURN, message, name.span, format!("returns a `{returned}`"));
+        if let Some(ast::StmtKind::Choose { branches, .. }) = body.stmts.last().map(|last| &last.kind)
+            && branches.last().is_some_and(|last| !last.cases.is_empty())
+        {
+            missing = missing.note("a number that is not a member of the enum runs no branch: `else` would");
+        }
+        self.cx.report(missing.mend("end every path with `return`"));
     }
 
     pub(super) fn block(&mut self, block: &ast::Block) -> ir::Block {
@@ -99,6 +103,7 @@ impl Body<'_, '_> {
             }
             S::For { ty, var, over, body } => self.for_loop(ty, var, over, body),
             S::While { cond, max, body } => self.while_loop(cond, max, body),
+            S::Choose { value, branches } => self.choice(value, branches),
             S::Break | S::Continue => self.loop_jump(matches!(stmt.kind, S::Break), stmt.span),
             S::Return(value) => self.return_stmt(value.as_ref(), stmt.span),
             S::Stop => self.stop(stmt.span),

@@ -21,6 +21,8 @@ pub(super) enum Elements {
     Items,
     /// groups of fields, and what is said of one
     Layout,
+    /// of a choice
+    Branches,
 }
 
 impl Formatter<'_> {
@@ -140,6 +142,7 @@ impl Formatter<'_> {
                 Elements::States => self.state(at, close),
                 Elements::Items => self.item(at, close),
                 Elements::Layout => self.layout_entry(at, close),
+                Elements::Branches => self.branch(at, close),
             };
             nested |= (at..next).any(|i| self.is(i, "{") || self.is(i, "if") || self.is_loop(i));
             inside.push(element);
@@ -151,9 +154,7 @@ impl Formatter<'_> {
             && match elements {
                 Elements::Simple | Elements::Members => true,
                 Elements::Statements => count < 2 && !nested && !self.has_else_near(open, close + 1),
-                Elements::Arms | Elements::Unions | Elements::States | Elements::Items | Elements::Layout => {
-                    false
-                }
+                _ => false,
             };
         let inside = Doc::Concat(inside).indent();
         let broken = !one_line && self.holds_lines(open, close);
@@ -226,6 +227,9 @@ impl Formatter<'_> {
         if self.is(at, "{") {
             return (self.block(at, Elements::Statements), self.closer_of[&at] + 1);
         }
+        if self.is_choice(at) {
+            return self.choice(at);
+        }
         let keyword = self.pieces[at].kind == TokenKind::Ident && self.is(at + 1, "(");
         if !(keyword && (self.is(at, "if") || self.is_loop(at))) {
             return self.simple_with_semicolon(at, end);
@@ -234,7 +238,7 @@ impl Formatter<'_> {
         let mut docs = vec![self.inline(at, condition_end)];
         let (body, mut next) = self.body(condition_end, end, self.is(at, "if"));
         docs.push(body);
-        if self.is(at, "if") && self.is(next, "else") {
+        if self.is(at, "if") && self.is_else(next) {
             docs.push(if self.is(next - 1, "}") { Doc::Space } else { Doc::LocalLine });
             docs.push(self.token(next));
             let (otherwise, after) = self.otherwise(next + 1, end);
@@ -258,7 +262,8 @@ impl Formatter<'_> {
         if self.is(at, "{") {
             return (Doc::Concat(vec![Doc::Space, doc]), next);
         }
-        let broken = self.is(at, "if") || self.is_loop(at) || (of_if && self.has_else_near(at, next));
+        let control = self.is(at, "if") || self.is_loop(at) || self.is_choice(at);
+        let broken = control || (of_if && self.has_else_near(at, next));
         (Doc::Concat(vec![Doc::Line, doc]).indent().group(broken), next)
     }
 
@@ -266,8 +271,37 @@ impl Formatter<'_> {
         self.is(at, "for") || self.is(at, "while")
     }
 
+    /// `choose (value) {`, and not a call of a function of this name.
+    fn is_choice(&self, at: usize) -> bool {
+        let close = self.closer_of.get(&(at + 1));
+        self.is(at, "choose") && self.is(at + 1, "(") && close.is_some_and(|close| self.is(close + 1, "{"))
+    }
+
+    fn choice(&mut self, at: usize) -> (Doc, usize) {
+        let open = self.closer_of[&(at + 1)] + 1;
+        let (word, value) = (self.token(at), self.inline(at + 1, open));
+        let branches = self.block(open, Elements::Branches);
+        (Doc::Concat(vec![word, Doc::Space, value, Doc::Space, branches]), self.closer_of[&open] + 1)
+    }
+
+    /// `1, 4..7 -> f();` or `else -> { }`
+    fn branch(&mut self, at: usize, end: usize) -> (Doc, usize) {
+        let arrow = self.top_level(at, end).find(|i| self.is(*i, "->")).unwrap_or(at);
+        let elements = self.elements(at - 1, arrow);
+        let commented = self.has_line_comment(at, arrow);
+        let values = self.comma_separated(&elements, arrow, false).indent().group(commented);
+        let sign = self.token(arrow);
+        let (body, next) = self.body(arrow + 1, end, false);
+        (Doc::Concat(vec![values, Doc::Space, sign, body]), next)
+    }
+
+    /// The other branch of an `if`: in a choice, `else ->` is a branch.
+    fn is_else(&self, at: usize) -> bool {
+        self.is(at, "else") && !self.is(at + 1, "->")
+    }
+
     /// Whether the statement from `at` to `next` stands before or behind an `else`.
     fn has_else_near(&self, at: usize, next: usize) -> bool {
-        self.is(next, "else") || self.is(at - 1, "else")
+        self.is_else(next) || self.is(at - 1, "else")
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct Parser<'a> {
     pub(super) depth: u32,
     /// operators and postfixes so far in this statement: each may make its tree one level higher
     pub(super) links: u32,
+    /// in the values of a branch: `->` ends them
+    pub(super) arrow_ends: bool,
     /// where it was last noticed that a brace is not closed
     pub(super) unclosed_at: Option<usize>,
 }
@@ -44,7 +46,19 @@ impl<'a> Parser<'a> {
         let start = part.start as u32;
         let Lexed { tokens, diagnostics, strange } = lex_part(text, part);
         let tokens = tokens.into_iter().filter(|t| !t.kind.is_comment()).collect();
-        Parser { text, start, tokens, at: 0, diagnostics, strange, depth: 0, links: 0, unclosed_at: None }
+        let (depth, links, arrow_ends) = (0, 0, false);
+        Parser {
+            text,
+            start,
+            tokens,
+            at: 0,
+            diagnostics,
+            strange,
+            depth,
+            links,
+            arrow_ends,
+            unclosed_at: None,
+        }
     }
 }
 

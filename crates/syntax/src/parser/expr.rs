@@ -245,7 +245,7 @@ impl Parser<'_> {
             let start = expr.span;
             if self.is("->") {
                 // The arm of a union, `value -> { }`.
-                if self.is_at(1, "{") {
+                if self.arrow_ends || self.is_at(1, "{") {
                     return Ok(expr);
                 }
                 self.arrow();

@@ -4,6 +4,7 @@
 //! A function that meets a mistake reports it once and returns [`Reported`](cursor::Reported); the loop over the
 //! enclosing list (of declarations, fields or statements) then skips to where the next element can begin.
 
+mod choice;
 mod cursor;
 mod decl;
 mod expr;

@@ -42,6 +42,7 @@ impl Parser<'_> {
                 "raise" => return self.raise_stmt(),
                 "while" => return self.while_stmt(),
                 "do" => return self.do_stmt(),
+                "choose" if self.choice_ahead() => return self.choose_stmt(),
                 "goto" => return self.goto_stmt(),
                 "point" if self.is_ident_at(1) && self.is_at(2, "(") => return self.point_stmt(),
                 "switch" | "case" | "default" => return Err(self.not_in_the_language(&word)),
@@ -146,33 +147,34 @@ impl Parser<'_> {
     }
 
     pub(super) fn condition(&mut self) -> Parsed<Expr> {
+        self.in_parentheses(("a condition needs parentheses", "the condition"))
+    }
+
+    /// `( expr )`; `missing` is message and label if it has no parentheses.
+    pub(super) fn in_parentheses(&mut self, missing: (&str, &str)) -> Parsed<Expr> {
         if self.is_ident_at(0) || self.is("!") {
-            return self.bare_condition();
+            return self.without_parentheses(missing);
         }
         self.expect("(")?;
-        let cond = self.expr()?;
+        let inner = self.expr()?;
         self.expect(")")?;
-        Ok(cond)
+        Ok(inner)
     }
 
     /// `if x == 1 { }`
-    fn bare_condition(&mut self) -> Parsed<Expr> {
-        let cond = self.expr()?;
-        let text = self.text_of(cond.span).to_owned();
-        self.report(
-            Diagnostic::error(
-                codes::CONDITION_PARENTHESES,
-                "a condition needs parentheses",
-                cond.span,
-                "the condition",
-            )
-            .fix("add them", cond.span, format!("({text})")),
-        );
-        Ok(cond)
+    fn without_parentheses(&mut self, (message, label): (&str, &str)) -> Parsed<Expr> {
+        let bare = self.expr()?;
+        let text = self.text_of(bare.span).to_owned();
+        self.report(Diagnostic::error(codes::CONDITION_PARENTHESES, message, bare.span, label).fix(
+            "add them",
+            bare.span,
+            format!("({text})"),
+        ));
+        Ok(bare)
     }
 
     /// A block, or one statement, which then stands for a block.
-    fn body(&mut self) -> Parsed<Block> {
+    pub(super) fn body(&mut self) -> Parsed<Block> {
         if self.is("{") {
             return self.block();
         }
@@ -185,7 +187,9 @@ impl Parser<'_> {
         self.advance();
         let cond = self.condition()?;
         let then = self.body()?;
-        let otherwise = if self.eat_word("else") {
+        // In a choice, `else ->` is a branch.
+        let otherwise = if self.is_word("else") && !self.is_at(1, "->") {
+            self.advance();
             if self.is_word("if") {
                 Some(Box::new(self.stmt()?))
             } else {
@@ -308,7 +312,7 @@ impl Parser<'_> {
                 here,
                 "not a statement of the language",
             )
-            .mend("use `if` and `else if`"),
+            .mend("write `choose (x) { 1 -> f(); 2, 3 -> { } else -> g(); }`"),
         )
     }
 

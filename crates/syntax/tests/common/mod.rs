@@ -182,9 +182,27 @@ impl Generator<'_> {
         }
     }
 
+    fn choice(&mut self) {
+        self.put("choose (");
+        self.expr();
+        self.put(") {");
+        for _ in 0..=self.choose(3) {
+            self.doc();
+            self.expr();
+            let more = self.pick(&["->", "->", ".. 7 ->", ", 2 , A .. B ->"]);
+            self.put(more);
+            self.body();
+        }
+        if self.choose(2) == 1 {
+            self.put("else ->");
+            self.body();
+        }
+        self.put("}");
+    }
+
     fn stmt(&mut self) {
         self.depth += 1;
-        match self.choose(if self.depth > 4 { 4 } else { 11 }) {
+        match self.choose(if self.depth > 4 { 4 } else { 12 }) {
             0 => self.put("stop ;"),
             1 => {
                 self.name();
@@ -232,6 +250,7 @@ impl Generator<'_> {
                 self.put(")");
                 self.block();
             }
+            10 => self.choice(),
             _ => self.block(),
         }
         self.depth -= 1;

@@ -73,6 +73,7 @@ impl<'a> Points<'a, '_> {
                 self.block(then);
                 otherwise.iter().for_each(|s| self.stmt(s, left));
             }
+            StmtKind::Choose { branches, .. } => branches.iter().for_each(|b| self.block(&b.body)),
             _ => {}
         }
     }
@@ -105,6 +106,10 @@ fn leaves(stmt: &Stmt) -> bool {
         StmtKind::Block(block) => block.stmts.iter().any(leaves),
         StmtKind::If { then, otherwise: Some(otherwise), .. } => {
             then.stmts.iter().any(leaves) && leaves(otherwise)
+        }
+        StmtKind::Choose { branches, .. } => {
+            let of = |branch: &Branch| branch.body.stmts.iter().any(leaves);
+            branches.last().is_some_and(|b| b.cases.is_empty()) && branches.iter().all(of)
         }
         _ => false,
     }
@@ -141,6 +146,7 @@ fn leaving(block: &Block, in_loop: bool, to: &mut Vec<Diagnostic>) {
                     leaving(&rest, in_loop, to);
                 }
             }
+            StmtKind::Choose { branches, .. } => branches.iter().for_each(|b| leaving(&b.body, in_loop, to)),
             _ => {}
         }
     }

@@ -209,6 +209,13 @@ impl Folder<'_> {
                     self.block(body);
                 }
             }
+            StmtKind::Choose { value, branches } => {
+                self.value(value);
+                for branch in branches {
+                    self.values(branch.exprs_mut());
+                    self.block(&mut branch.body);
+                }
+            }
             StmtKind::Goto(_)
             | StmtKind::Point { .. }
             | StmtKind::Break

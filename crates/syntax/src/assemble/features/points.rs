@@ -67,6 +67,7 @@ impl Expander<'_> {
                 // A point without extensions is an empty block here.
                 otherwise.iter_mut().for_each(|s| _ = self.stmt(s));
             }
+            StmtKind::Choose { branches, .. } => branches.iter_mut().for_each(|b| self.block(&mut b.body)),
             StmtKind::For { var, body, .. } => {
                 self.scopes.push(vec![var.name.clone()]);
                 self.block(body);
@@ -147,6 +148,7 @@ impl Hider<'_> {
                 self.block(then);
                 otherwise.iter_mut().for_each(|s| self.stmt(s));
             }
+            StmtKind::Choose { branches, .. } => branches.iter_mut().for_each(|b| self.block(&mut b.body)),
             StmtKind::For { var, body, .. } => {
                 let known = self.own.len();
                 self.bind(var);
