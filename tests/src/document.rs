@@ -108,10 +108,16 @@ pub fn run(dir: &Path, line: &str) -> String {
 
 /// As [`run`], with these variables of the environment.
 fn run_with(dir: &Path, line: &str, variables: &[(&str, &str)]) -> String {
+    run_within(dir, line, variables, &[])
+}
+
+/// The same, by a command that is given a command: `nsenter ... sh -c line`.
+fn run_within(dir: &Path, line: &str, variables: &[(&str, &str)], within: &[&str]) -> String {
     let path = std::env::var("PATH").unwrap_or_default();
     let found = carrick().parent().expect("it is in a folder").display();
-    let shell = Command::new("sh")
-        .args(["-c", line])
+    let words = [within, &["sh", "-c", line]].concat();
+    let shell = Command::new(words[0])
+        .args(&words[1..])
         .current_dir(dir)
         .env("PATH", format!("{found}:{path}"))
         .envs(variables.iter().copied())
@@ -136,11 +142,23 @@ pub fn replay(dir: &Path, block: &str) -> usize {
 /// # Panics
 /// As [`replay`].
 pub fn replay_with(dir: &Path, block: &str, variables: &[(&str, &str)]) -> usize {
+    replay_by(block, |command| run_with(dir, command, variables))
+}
+
+/// As [`replay`], each command by `within`, which is given a command: `nsenter` with a machine that a test has made.
+///
+/// # Panics
+/// As [`replay`].
+pub fn replay_within(dir: &Path, block: &str, within: &[&str]) -> usize {
+    replay_by(block, |command| run_within(dir, command, &[], within))
+}
+
+fn replay_by(block: &str, run: impl Fn(&str) -> String) -> usize {
     let (mut said, mut commands) = (String::new(), 0);
     for line in block.lines() {
         match line.strip_prefix("$ ") {
             Some(command) => {
-                said = run_with(dir, command, variables);
+                said = run(command);
                 commands += 1;
             }
             None => assert!(said.lines().any(|l| l == line), "`{line}` is not in:\n{said}"),

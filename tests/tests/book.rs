@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The book: its chapters are all there, its links lead somewhere, its programs check and its commands do what is shown.
 
+#[path = "book/devices.rs"]
+mod devices;
 #[path = "book/figures.rs"]
 mod figures;
 
@@ -33,7 +35,8 @@ const LISTS: [&str; 7] = [
 const KINDS: [&str; 8] = ["mtp", "mtp,part", "ebnf", "console", "c", "rust", "toml", "text"];
 
 /// Pages whose commands need a setting of their own, which the tests beside make.
-const RUN_ELSEWHERE: [&str; 4] = ["tutorial.md", "reference/debugging.md", "ns3.md", "hardware.md"];
+const RUN_ELSEWHERE: [&str; 5] =
+    ["tutorial.md", "reference/debugging.md", "ns3.md", "hardware.md", "devices.md"];
 
 /// The pages of the book, by their place in it, with their texts; without the list of them.
 fn pages() -> Vec<(String, String)> {
@@ -167,6 +170,17 @@ fn commands_say_what_is_shown() {
         }
     }
     assert!(commands > 0, "where are the commands?");
+}
+
+/// Its pieces are those of the program that its commands check, but for comments at the begin.
+#[test]
+fn the_program_from_an_empty_file_is_the_example() {
+    let page = read(&root().join("docs/empty-file.md"));
+    let pieces: Vec<&str> =
+        blocks(&page).into_iter().filter(|(kind, _)| *kind == "mtp,part").map(|(_, piece)| piece).collect();
+    let example = read(&root().join("examples/datagram.mtp"));
+    let code = example.split_once("\n\n").expect("a comment, then the program").1;
+    assert_eq!(pieces.join("\n"), code);
 }
 
 /// What a target says that it has of what a table lists.

@@ -164,6 +164,21 @@ fn every_figure_is_made_again_or_says_when_it_was_measured() {
     assert!(tables.len() > 40, "only {} tables", tables.len());
 }
 
+/// A figure of the comparison is there as the benchmarks have it: `ours, compiled: 29.36x`.
+#[test]
+fn figures_of_the_comparison_are_those_of_the_benchmarks() {
+    let page = |name: &str| std::fs::read_to_string(root().join(name)).expect("readable");
+    let (comparison, benchmarks) = (page("docs/compare.md"), page("docs/benchmarks.md"));
+    let spans = comparison.split('`').skip(1).step_by(2);
+    let figures: Vec<&str> =
+        spans.filter(|span| span.rsplit_once(": ").is_some_and(|(_, ratio)| ratio.ends_with('x'))).collect();
+    assert!(figures.len() > 10, "{figures:?}");
+    for figure in figures {
+        let there = [" ", ",", ".", " |"].iter().any(|end| benchmarks.contains(&format!("{figure}{end}")));
+        assert!(there, "docs/compare.md says `{figure}`, and docs/benchmarks.md does not");
+    }
+}
+
 #[test]
 fn commits_of_measurements_are_there() {
     let git = |args: &[&str]| Command::new("git").args(args).current_dir(root()).output();

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! What lists of this repository name is there: tests, faults with their tests, versions, and what workflows run.
+//!
 //! The list of tests in `tests/README.md` is made of what the files say of themselves. `CARRICK_RECORD=1` writes it.
+
+mod policy;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
