@@ -107,8 +107,11 @@ fn links_lead_somewhere() {
     for (page, text) in pages() {
         wrong.extend(links(&text).iter().filter_map(|l| astray(&root().join("docs"), &page, l)));
     }
-    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
-        wrong.extend(links(&read(&root().join(page))).iter().filter_map(|l| astray(&root(), page, l)));
+    let versions = std::fs::read_dir(root().join("changelog")).expect("a folder").flatten();
+    let versions = versions.map(|entry| format!("changelog/{}", entry.file_name().to_string_lossy()));
+    let others = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/faults.md"];
+    for page in others.into_iter().map(str::to_owned).chain(versions) {
+        wrong.extend(links(&read(&root().join(&page))).iter().filter_map(|l| astray(&root(), &page, l)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

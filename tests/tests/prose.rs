@@ -110,6 +110,7 @@ fn has_only_plain_words(files: &[PathBuf], lines: fn(&str) -> Vec<(usize, &str)>
 fn documentation_has_plain_words() {
     let mut pages = files(&root().join("docs"), "md", true);
     pages.extend(files(&root(), "md", false));
+    pages.extend(files(&root().join("changelog"), "md", false));
     for folder in ["protocols", "targets"] {
         for entry in fs::read_dir(root().join(folder)).expect("a folder").flatten() {
             pages.extend(Some(entry.path().join("README.md")).filter(|page| page.is_file()));

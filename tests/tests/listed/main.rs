@@ -3,6 +3,8 @@
 //!
 //! The list of tests in `tests/README.md` is made of what the files say of themselves. `CARRICK_RECORD=1` writes it.
 
+mod changelog;
+mod faults;
 mod policy;
 
 use std::collections::BTreeSet;
