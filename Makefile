@@ -5,7 +5,7 @@ CARGO ?= cargo
 export SECONDS ?= 60
 MINUTES ?= 60
 
-.PHONY: help demo test fmt lint bench experiments fuzz soak conformance docs book dist
+.PHONY: help demo test fmt lint msrv coverage bench experiments fuzz soak conformance docs book dist
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort
@@ -23,6 +23,12 @@ fmt: ## bring Rust, C and .mtp into the one layout
 
 lint: ## formatting and warnings, as CI sees them
 	@scripts/lint
+
+msrv: ## check all packages with the oldest Rust that Cargo.toml promises (rustup fetches it)
+	@scripts/msrv
+
+coverage: ## which lines the crates' tests reach: a report, in target/llvm-cov/html (needs cargo-llvm-cov)
+	@scripts/coverage
 
 bench: ## measure, side by side with peers, and write docs/benchmarks.md (bench/run --only NAME: a part of it)
 	@bench/run

@@ -6,6 +6,7 @@
 mod changelog;
 mod faults;
 mod policy;
+mod workflows;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
