@@ -31,6 +31,20 @@ fn seq(packet: &[u8]) -> u32 {
     u32::from_be_bytes(packet[IP + 4..IP + 8].try_into().unwrap())
 }
 
+/// As those of compiled cores.
+#[test]
+fn packets_live_for_64_hops_where_the_program_says_nothing() {
+    let text = include_str!("programs/courier.mtp");
+    for (declared, hops) in [("uint8 ttl;", 64), ("uint8 ttl = 9;", 9)] {
+        let text = text.replace("uint8 ttl = 64;", declared);
+        let mut core = Core::new(compile(&text), &config(A)).unwrap();
+        let handle = open(&mut core, B);
+        send(&mut core, handle, &[5]);
+        let packets = drain(&mut core, 0);
+        assert!(!packets.is_empty() && packets.iter().all(|packet| packet[8] == hops), "{declared}");
+    }
+}
+
 /// The Internet checksum by someone else's code, over the pseudo-header and what follows the IP header.
 fn checksum_of(packet: &[u8]) -> u16 {
     let rest = &packet[IP..];

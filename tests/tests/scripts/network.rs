@@ -102,6 +102,37 @@ fn ip_options_are_skipped() {
     assert!(core.tx(&mut answer, SECOND), "nobody listens: a reset");
 }
 
+/// A segment with this data offset, and with a payload that would be options without a mistake.
+fn with_data_offset(offset: u8) -> Vec<u8> {
+    const END_OF_OPTIONS: u8 = 0;
+    const PAYLOAD: u16 = 256;
+    let mut packet = arriving("S 0:0 win 1000");
+    let taken = packet[32] >> 4;
+    packet[32] = offset << 4 | packet[32] & 0xf;
+    packet.extend([END_OF_OPTIONS; PAYLOAD as usize]);
+    let len = packet.len() as u16;
+    packet[2..4].copy_from_slice(&len.to_be_bytes());
+    // The urgent pointer, which counts for nothing here, keeps the checksum right: of the length and the offset.
+    let more = i64::from(PAYLOAD) - (i64::from(taken - offset) << 12);
+    let pointer = (-more).rem_euclid(0xffff) as u16;
+    packet[38..40].copy_from_slice(&pointer.to_be_bytes());
+    summed(packet)
+}
+
+/// RFC 9293 §3.1: the header has five words at least. The payload behind it is not read as options.
+#[test]
+fn a_data_offset_below_five_is_malformed() {
+    for offset in 0..5 {
+        let mut core = core(1, &[]);
+        assert!(matches!(core.rx(&with_data_offset(offset), SECOND), Err(Refused::Dropped(_))), "{offset}");
+        assert_eq!(core.counters()[counter("bad_options")], 1, "{offset}");
+        assert!(!core.tx(&mut Vec::new(), SECOND), "{offset}: nothing answers");
+    }
+    let mut core = core(1, &[]);
+    core.rx(&with_data_offset(5), SECOND).expect("it is read");
+    assert!(core.tx(&mut Vec::new(), SECOND), "nobody listens: a reset");
+}
+
 #[test]
 fn icmp_errors_do_not_end_a_connection() {
     let mut core = core(1, &[]);
