@@ -3,6 +3,7 @@
 //!
 //! Each test that cannot run here says so: without clang, or without the privilege.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 
+use aya_obj::obj::Function;
 use carrick_driver::cc::{self, Tracing};
 use carrick_driver::{Choice, Failure, Over, compile_choice, compile_file};
 use carrick_interp::Config;
@@ -283,6 +285,34 @@ fn a_transport_with_features_does_so_too() {
         let result = compared(&objects, &program, 1);
         assert_eq!(result.difference, None, "{features:?}");
         assert!(result.packets > 5, "only {} packets with {features:?}", result.packets);
+    }
+}
+
+/// Offsets from which a function reads single bytes, one after the other from one register: the longest run.
+fn bytes_in_a_row(function: &Function) -> usize {
+    // BPF_LDX | BPF_MEM | BPF_B
+    const BYTE: u8 = 0x71;
+    let read = function.instructions.iter().filter(|insn| insn.code == BYTE);
+    let read: BTreeSet<(u8, i16)> = read.map(|insn| (insn.src_reg(), insn.off)).collect();
+    let in_a_row = |first: &(u8, i16)| (0..).take_while(|n| read.contains(&(first.0, first.1 + n))).count();
+    read.iter().map(in_a_row).max().unwrap_or(0)
+}
+
+/// The compiler has to know how arguments are aligned: else it copies each struct of words byte by byte (`CARRICK_ALIGNED`).
+#[test]
+fn structs_are_copied_by_words() {
+    const WORDS: usize = 16;
+    let tcp = root().join("protocols/tcp/tcp.mtp");
+    for program in [fits(&tcp).expect("it fits"), fits_over_ipv6("protocols/tcp/tcp.mtp")] {
+        let Some(built) = object(&program, Tracing::Off) else { return };
+        let octets = fs::read(&built.program.path).expect("readable");
+        let object = aya_obj::Object::parse(&octets).expect("an object");
+        let of_chains = |f: &&Function| f.name.starts_with("fn_") && f.name != "fn_parse";
+        let chains: Vec<&Function> = object.functions.values().filter(of_chains).collect();
+        assert!(chains.len() > 50, "it has functions");
+        let by_bytes: Vec<_> =
+            chains.iter().filter(|f| bytes_in_a_row(f) >= WORDS).map(|f| &f.name).collect();
+        assert!(by_bytes.is_empty(), "{by_bytes:?} of {:?}", program.net_header.layer);
     }
 }
 

@@ -90,7 +90,9 @@ pub(crate) fn frames_map(e: &mut Emitter<'_>) {
     writing::map(e, "carrick_frames", "ARRAY", 1, Some(("uint32_t", &all)));
     e.open_own(&format!("CARRICK_INLINE {all} *"), "frames", "void");
     e.w.line("uint32_t processor = bpf_get_smp_processor_id();");
-    e.w.end_with("return bpf_map_lookup_elem(&carrick_frames, &processor);");
+    e.w.line(format!("{all} *frames = bpf_map_lookup_elem(&carrick_frames, &processor);"));
+    e.w.line("CARRICK_ALIGNED(frames);");
+    e.w.end_with("return frames;");
 }
 
 /// The frames. Of those at one level of calls one is in use at a time, since functions never
