@@ -122,3 +122,22 @@ pub fn progress_bar(count: u64, what: &str) -> ProgressBar {
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::with_draw_target(Some(count), canvas()).with_style(style).with_message(what.to_owned())
 }
+
+/// Bits per second, in a unit that leaves a few digits.
+pub fn rate(bps: f64) -> String {
+    match bps {
+        1e9.. => format!("{:.3} Gbit/s", bps / 1e9),
+        1e6.. => format!("{:.3} Mbit/s", bps / 1e6),
+        _ => format!("{:.3} kbit/s", bps / 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rate;
+
+    #[test]
+    fn rates_have_a_unit_that_fits() {
+        assert_eq!([2.5e9, 1e6, 999.0].map(rate), ["2.500 Gbit/s", "1.000 Mbit/s", "0.999 kbit/s"]);
+    }
+}

@@ -123,7 +123,7 @@ fn pretty(
         println!("completion time   {:.6} s", ns as f64 / 1e9);
     }
     if let Some(goodput) = goodput_bps(report) {
-        println!("goodput           {:.3} Mbit/s", goodput / 1e6);
+        println!("goodput           {}", output::rate(goodput));
     }
     if let Some(m) = metrics {
         println!(

@@ -20,6 +20,7 @@ use super::runs::Runs;
 use crate::commands::scenario::unseen;
 use crate::commands::{faults, refused};
 use crate::manifest::Manifest;
+use crate::output::rate;
 
 /// Buckets of sizes that slowdowns are told of.
 const BUCKETS: usize = 10;
@@ -95,12 +96,12 @@ fn one(run: &Run) {
         r.ended_at as f64 / 1e9
     );
     println!(
-        "goodput           {:.3} Gbit/s, {:.1} % of all hosts' links",
-        r.goodput_bps() / 1e9,
+        "goodput           {}, {:.1} % of all hosts' links",
+        rate(r.goodput_bps()),
         r.utilisation() * 100.0
     );
     for Sender { hosts, features, goodput_bps } in &run.senders {
-        println!("{:<17} {:.3} Gbit/s sent ({features})", format!("goodput of {hosts}"), goodput_bps / 1e9);
+        println!("{:<17} {} sent ({features})", format!("goodput of {hosts}"), rate(*goodput_bps));
     }
     if let Some(fairness) = r.fairness() {
         println!("fairness          {fairness:.4} (Jain)");
