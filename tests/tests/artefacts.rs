@@ -200,13 +200,13 @@ fn drawings_are_made_again() {
         let missing = wanted.iter().find(|part| !text.contains(*part));
         assert!(missing.is_none(), "{name} lacks {missing:?}: {text}");
     };
-    said("slowdown.svg", &[">one, P99<", ">other, window=8000, P50<", ">bytes of a flow<"]);
-    said("completion.svg", &[">one<", ">100 %<", "</metadata>"]);
+    said("slowdown.svg", &[">one, P99<", ">other, window=8000, P50<", ">bytes of a flow (log scale)<"]);
+    said("completion.svg", &[">one<", ">share of the flows, %<", "</metadata>"]);
     said(
         "queues.svg",
         &[">one time, to a host; bottleneck s0:h0 (", ">other time, window=8000, to a host; bottleneck "],
     );
-    said("rates.svg", &[">rates, flow 0<", ">goodput<"]);
+    said("rates.svg", &[">rates, flow 0<", ">goodput, "]);
     said("page.html", &["Slowdown by length", "Longest queues", "Goodput of all hosts", "id=\"manifest\""]);
     let drawn = ["slowdown", "completion", "queues", "goodput", "utilisation", "rates"]
         .map(|name| format!("one/{name}.svg"));

@@ -39,6 +39,11 @@ pub fn failure(failure: &Failure) {
     eprintln!("carrick: {failure}");
 }
 
+/// What a command leaves out, and goes on, on standard error.
+pub fn note(what: &str) {
+    eprintln!("carrick: {what}");
+}
+
 /// `stream.mtp: 2 errors, 1 warning`.
 pub fn summary(compiled: &Compiled) -> String {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });

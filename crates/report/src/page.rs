@@ -72,8 +72,7 @@ pub fn page(run: &Run, manifest: &str) -> String {
 /// The page of tables of results: all drawings that there are of them, and lines that say what makes them again.
 pub fn tables_page(tables: &[Table], manifest: &str) -> String {
     let drawn = Figure::ALL.into_iter().filter(|figure| tables.iter().any(|table| table.kind == figure.of()));
-    let charts = drawn.flat_map(|figure| figure.charts(tables));
-    let figures: String = charts.map(|chart| format!("<figure>{}</figure>\n", chart.svg(""))).collect();
+    let figures: String = drawn.map(|figure| figures(figure, tables)).collect();
     let mut labels: Vec<&str> = tables.iter().map(|table| table.label.as_str()).collect();
     labels.dedup();
     let (name, manifest) = (escape(&labels.join(", ")), shown(manifest));
@@ -87,4 +86,17 @@ pub fn tables_page(tables: &[Table], manifest: &str) -> String {
 {figures}"#
     );
     document(&format!("{name}: results"), &[STYLE, FIGURES].concat(), &body)
+}
+
+/// The drawings of the tables, and sentences about tables of which nothing can be drawn.
+fn figures(figure: Figure, tables: &[Table]) -> String {
+    let mine = tables.iter().filter(|table| table.kind == figure.of());
+    let (some, none): (Vec<_>, Vec<_>) = mine.cloned().partition(|table| figure.lack(table).is_none());
+    let charts = if some.is_empty() { Vec::new() } else { figure.charts(&some) };
+    let drawn = charts.iter().map(|chart| format!("<figure>{}</figure>\n", chart.svg("")));
+    let about = none.iter().filter_map(|table| {
+        let (name, label, why) = (figure.name(), escape(&table.label), figure.lack(table)?);
+        Some(format!("<p>There is nothing to draw for {name} of {label}: {why}.</p>\n"))
+    });
+    drawn.chain(about).collect()
 }

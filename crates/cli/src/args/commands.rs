@@ -2,9 +2,7 @@
 //! The options of the commands that have few.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use carrick_report::plot::Figure;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::source::{Features, Source, TARGET, Watching};
@@ -93,32 +91,6 @@ pub struct Merge {
     /// File to write (default: standard output)
     #[arg(short, long)]
     pub output: Option<PathBuf>,
-}
-
-#[derive(Debug, ClapArgs)]
-pub struct Plot {
-    /// Tables of `carrick sim --csv`, `--timeline`, `--rates` or `--samples`; each curve is named after its file
-    #[arg(required = true)]
-    pub files: Vec<PathBuf>,
-    /// Drawing to write (SVG)
-    #[arg(short, long, default_value = "plot.svg")]
-    pub output: PathBuf,
-    /// Figure: slowdown or completion (of --csv); queues, goodput or utilisation (of --timeline); rates (of --rates); samples (of --samples). Omit for the first that the tables have
-    #[arg(long, value_name = "FIGURE")]
-    pub what: Option<What>,
-}
-
-/// Which drawing.
-#[derive(Debug, Clone, Copy)]
-pub struct What(pub Figure);
-
-impl FromStr for What {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<What, String> {
-        let known = Figure::ALL.into_iter().find(|figure| figure.name() == text);
-        known.map(What).ok_or_else(|| format!("say one of {}", Figure::ALL.map(Figure::name).join(", ")))
-    }
 }
 
 #[derive(Debug, ClapArgs)]

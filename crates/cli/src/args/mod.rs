@@ -3,6 +3,7 @@
 
 mod commands;
 mod diff;
+mod plot;
 mod sim;
 mod source;
 mod trace;
@@ -12,6 +13,7 @@ use clap::{Parser, Subcommand};
 pub use crate::commands::sweep::SweepArgs;
 pub use commands::*;
 pub use diff::DiffArgs;
+pub use plot::Plot;
 pub use sim::SimArgs;
 pub use source::{Features, Source, TARGET, Watching};
 pub use trace::{HostName, TraceArgs};
@@ -87,8 +89,10 @@ pub enum Command {
     /// Join the results of shards into one result
     #[command(before_help = "Example: carrick merge part-1.csv part-2.csv -o flows.csv")]
     Merge(Merge),
-    /// Draw tables of results: slowdowns, completion times, queues, goodput
-    #[command(before_help = "Example: carrick plot one.csv other.csv --what slowdown -o slowdown.svg")]
+    /// Draw tables of results: slowdowns, completion times, queues, goodput, fields of contexts
+    #[command(
+        before_help = "Example: carrick plot one.csv other.csv --what slowdown -o slowdown.svg\n         carrick plot cwnd.csv --host h0 --x 1s..3s --size 1000x600 -o cwnd.png"
+    )]
     Plot(Plot),
     /// Reproduce an artefact and compare: exit 1 with the first difference
     #[command(before_help = "Example: carrick repro flows.csv")]

@@ -80,7 +80,7 @@ fn part(file: &Path) -> Result<Part, Failure> {
                 _ => return Err(none()),
             }
         }
-        Form::Trace | Form::Pcap | Form::Page | Form::Drawing => return Err(none()),
+        Form::Trace | Form::Pcap | Form::Page | Form::Drawing | Form::Picture => return Err(none()),
     };
     Ok(Part { shown, manifest, shard, total, runs })
 }

@@ -14,6 +14,7 @@ mod layout;
 mod lsp;
 mod merge;
 mod new;
+mod picture;
 mod plot;
 mod refused;
 mod report;

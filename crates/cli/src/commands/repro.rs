@@ -92,7 +92,12 @@ impl Again<'_> {
         let made = match drawn {
             None => files.pop().unwrap_or_default(),
             Some(command) => {
-                let made = folder.path().join("drawn").display().to_string();
+                let name = match self.form {
+                    Form::Drawing => "drawn.svg",
+                    Form::Picture => "drawn.png",
+                    _ => "drawn",
+                };
+                let made = folder.path().join(name).display().to_string();
                 let (held, to) = (words::split(command), vec![("output", made.clone())]);
                 carrick(&Request { shown: self.shown, permitted: self.args, held, to, files }.drawing()?)?;
                 made
@@ -150,7 +155,7 @@ fn difference(form: Form, before: &[u8], after: &[u8]) -> Option<String> {
     if before == after {
         return None;
     }
-    if form == Form::Pcap {
+    if matches!(form, Form::Pcap | Form::Picture) {
         let at = before.iter().zip(after).take_while(|(a, b)| a == b).count();
         let (old, new) = (before.len(), after.len());
         return Some(format!("byte {at} is the first that differs; it had {old} bytes and has {new}"));

@@ -115,7 +115,19 @@ const SIMULATION: Allowed = Allowed {
 
 /// The commands that draw.
 const DRAWINGS: [Allowed; 2] = [
-    Allowed { command: "plot", options: &[("what", Plain)] },
+    Allowed {
+        command: "plot",
+        options: &[
+            ("what", Plain),
+            ("host", Plain),
+            ("flow", Plain),
+            ("context", Plain),
+            ("title", Plain),
+            ("x", Plain),
+            ("y", Plain),
+            ("size", Plain),
+        ],
+    },
     Allowed {
         command: "report",
         options: &[("plot", Plain), ("program", File), ("with", Plain), ("without", Plain), ("over", Plain)],
@@ -393,6 +405,10 @@ mod tests {
             Request { shown: "x", permitted: &usual, held, to, files }.drawing().map_err(|e| e.to_string())
         };
         assert!(drawing("plot --what slowdown").is_ok());
+        assert!(
+            drawing("plot --what samples --host=0..1 --context=2 '--title=-o x' --x=0..1s --size=800x600")
+                .is_ok()
+        );
         assert!(drawing("report --plot cwnd --program a.mtp --with b").is_ok());
         for held in [
             "doc a.mtp",

@@ -7,5 +7,5 @@ mod read;
 mod record;
 pub mod words;
 
-pub use read::Form;
+pub use read::{Form, PNG_KEYWORD};
 pub use record::{Manifest, VERSION};

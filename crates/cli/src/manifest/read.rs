@@ -7,6 +7,9 @@ use carrick_report::{Header, Input};
 
 use super::record::Manifest;
 
+/// The keyword of the text in a PNG that is the manifest.
+pub const PNG_KEYWORD: &str = "carrick";
+
 /// What an artefact is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -19,6 +22,8 @@ pub enum Form {
     Page,
     /// of `carrick plot` or `carrick sim --plot`
     Drawing,
+    /// a drawing as PNG
+    Picture,
 }
 
 impl Manifest {
@@ -61,11 +66,12 @@ impl Manifest {
     pub fn read(octets: &[u8], shown: &str) -> Result<(Form, Vec<Manifest>), Failure> {
         let found = match octets {
             [0x0a, 0x0d, 0x0d, 0x0a, rest @ ..] => of_capture(rest).map(|m| (Form::Pcap, vec![m])),
+            [0x89, b'P', b'N', b'G', ..] => of_picture(octets).map(|all| (Form::Picture, all)),
             _ => std::str::from_utf8(octets).ok().and_then(of_text),
         };
         found.ok_or_else(|| {
             Failure::Usage(format!(
-                "{shown} does not say which command made it: artefacts of `carrick sim` and `carrick report` do"
+                "{shown} does not say which command made it: artefacts of `carrick sim`, `carrick report` and `carrick plot` do (a PDF does not: name its SVG)"
             ))
         })
     }
@@ -100,7 +106,20 @@ fn named(table: &str) -> Option<(Kind, String)> {
 fn within(text: &str, (open, close): (&str, &str)) -> Option<Vec<Manifest>> {
     let (_, rest) = text.split_once(open)?;
     let (all, _) = rest.split_once(close)?;
-    carrick_doc::unescape(all).split("\n\n").map(|lines| Manifest::parse(lines.lines())).collect()
+    several(&carrick_doc::unescape(all))
+}
+
+/// Manifests with an empty line between them.
+fn several(text: &str) -> Option<Vec<Manifest>> {
+    text.split("\n\n").map(|lines| Manifest::parse(lines.lines())).collect()
+}
+
+/// Those in a text of a PNG that stands before its pixels, and is not compressed.
+fn of_picture(octets: &[u8]) -> Option<Vec<Manifest>> {
+    let reader = png::Decoder::new(octets).read_info().ok()?;
+    let texts = &reader.info().utf8_text;
+    let text = texts.iter().find(|text| text.keyword == PNG_KEYWORD && !text.compressed)?;
+    several(&text.get_text().ok()?)
 }
 
 /// The comment of the section header (pcapng, section 4.1): its first option.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which drawings there are of tables of results.
 
+use std::ops::RangeInclusive;
+
 use super::chart::{Axis, Chart, Curve};
+use super::choice::{By, Choice, within};
 use super::scale::Unit;
 use super::table::{Group, Kind, Table};
 
@@ -78,13 +81,94 @@ impl Figure {
         if self.of() == Kind::Timeline { chart.panels() } else { vec![chart] }
     }
 
+    /// What its curves can be chosen by.
+    pub fn by(self) -> &'static [By] {
+        match self {
+            Figure::Rates => &[By::Flow],
+            Figure::Samples => &[By::Host, By::Context],
+            _ => &[],
+        }
+    }
+
+    /// The options that choose its curves, in words; `None` if there are none.
+    fn options(self) -> Option<String> {
+        let all: Vec<String> = self.by().iter().map(|by| format!("--{}", by.name())).collect();
+        (!all.is_empty()).then(|| all.join(" or "))
+    }
+
+    /// Why there is nothing to draw of a table that it is of; `None` if there is something.
+    pub fn lack(self, table: &Table) -> Option<&'static str> {
+        let drawn = |group: &Group, flow: Option<Line>| {
+            let mut curves = Vec::new();
+            self.curves((group, flow), "", 0, &mut curves);
+            curves.iter().any(|curve| !curve.points.is_empty())
+        };
+        let empty =
+            !table.groups.iter().any(|group| self.flows(group).into_iter().any(|flow| drawn(group, flow)));
+        empty.then_some(match self {
+            Figure::Slowdown | Figure::Completion if table.groups.is_empty() => "it has no measured flow",
+            Figure::Slowdown | Figure::Completion => "no flow arrived as a whole",
+            Figure::Queues | Figure::Goodput | Figure::Utilisation => "it has no point in time",
+            Figure::Rates => "no byte of a flow arrived",
+            Figure::Samples => "no context has a value",
+        })
+    }
+
+    /// Checks that a choice is of what the tables have.
+    ///
+    /// # Errors
+    /// A sentence that names the option, its value, and what there is instead.
+    pub fn check(self, tables: &[Table], choice: &Choice) -> Result<(), String> {
+        let groups = || tables.iter().flat_map(|table| &table.groups);
+        for by in By::ALL.into_iter().filter(|by| !choice.numbers(*by).is_empty()) {
+            let Some(place) = self.by().iter().position(|known| *known == by) else {
+                let instead = self.options().map_or_else(String::new, |can| format!(": use {can}"));
+                return Err(format!("--{} does not choose curves of {}{instead}", by.name(), self.name()));
+            };
+            // Of `Line`: a flow is the second, like a context.
+            let at = place + usize::from(self == Figure::Rates);
+            let lines = groups().flat_map(|group| self.flows(group)).flatten();
+            let mut known: Vec<f64> = lines.map(|line| line[at]).collect();
+            known.sort_by(f64::total_cmp);
+            known.dedup();
+            let lacks = |some: &&RangeInclusive<u32>| !known.iter().any(|n| within(some, *n));
+            if let Some(some) = choice.numbers(by).iter().find(lacks) {
+                let (name, from, to) = (by.name(), some.start(), some.end());
+                let value = if from == to { from.to_string() } else { format!("{from}..{to}") };
+                let (first, last) = (known.first().unwrap_or(&0.0), known.last().unwrap_or(&0.0));
+                return Err(format!("there is no {name} {value} in the tables: they have {first} to {last}"));
+            }
+        }
+        let chosen =
+            groups().flat_map(|group| self.flows(group)).flatten().any(|line| self.wants(choice, line));
+        if self.by().is_empty() || chosen {
+            return Ok(());
+        }
+        Err("no chosen host has a context with a chosen number".to_owned())
+    }
+
+    fn wants(self, choice: &Choice, [host, number]: Line) -> bool {
+        match self {
+            Figure::Rates => choice.has(By::Flow, number),
+            Figure::Samples => choice.has(By::Host, host) && choice.has(By::Context, number),
+            _ => true,
+        }
+    }
+
     /// The drawing of those of the tables that it is of.
     pub fn chart(self, tables: &[Table]) -> Chart {
+        self.chosen(tables, &Choice::default())
+    }
+
+    /// The drawing of the curves that are chosen.
+    pub fn chosen(self, tables: &[Table], choice: &Choice) -> Chart {
         let mine = || tables.iter().filter(|table| table.kind == self.of());
         let groups = || mine().flat_map(|table| table.groups.iter().map(move |group| (table, group)));
         let several = groups().any(|(_, group)| group.seeds.len() > 1);
         let flows = |(table, group)| {
-            let own = self.flows(group).into_iter().enumerate();
+            let mut own = self.flows(group);
+            own.retain(|flow| flow.is_none_or(|line| self.wants(choice, line)));
+            let own = own.into_iter().enumerate();
             own.map(move |(rank, flow)| (rank, (table, group, flow)))
         };
         let (count, all) = some_of_each(groups().flat_map(flows).collect());
@@ -104,14 +188,20 @@ impl Figure {
                 curves[first].label.extend(["; bottleneck ", bottleneck]);
             }
         }
-        let left = (count > GROUPS).then(|| format!("{GROUPS} of {count} are shown."));
+        let left = (count > GROUPS).then(|| self.left(count));
         let (title, x, mut y) = self.axes();
         let mut title = title.to_owned();
         if let (Figure::Samples, Some([field, unit])) = (self, groups().next().map(|(_, g)| &*g.texts)) {
             title = format!("{field} of each context");
-            y.unit = Unit::named(unit);
+            (y.title, y.unit) = (field.clone(), Unit::named(unit));
         }
-        Chart { title, x, y, curves, note: left, reach: None }
+        Chart { title, x, y, curves, note: left, reach: None, size: None }
+    }
+
+    /// What is not shown of so many groups, flows or contexts.
+    fn left(self, count: usize) -> String {
+        let can = self.options().map(|can| format!(" {can} of `carrick plot` shows others."));
+        format!("{GROUPS} of {count} are shown.{}", can.unwrap_or_default())
     }
 
     /// What has a colour of its own: each flow or context of the group, or the group.
@@ -136,35 +226,28 @@ impl Figure {
     }
 
     fn axes(self) -> (&'static str, Axis, Axis) {
-        let time = Axis { title: "virtual time", unit: Unit::Time, log: false };
+        let time = Axis::new("virtual time", Unit::Time, false);
+        let goodput = Axis::new("goodput", Unit::Rate, false);
         match self {
             Figure::Slowdown => (
                 "Slowdown by length of flows",
-                Axis { title: "bytes of a flow", unit: Unit::Octets, log: true },
-                Axis { title: "slowdown (times the ideal)", unit: Unit::Times, log: true },
+                Axis::new("bytes of a flow", Unit::Octets, true),
+                Axis::new("slowdown, times the ideal", Unit::Times, true),
             ),
             Figure::Completion => (
                 "Completion times of flows",
-                Axis { title: "completion time", unit: Unit::Time, log: true },
-                Axis { title: "share of the flows", unit: Unit::Share, log: false },
+                Axis::new("completion time", Unit::Time, true),
+                Axis::new("share of the flows", Unit::Share, false),
             ),
-            Figure::Queues => (
-                "Longest queues",
-                time,
-                Axis { title: "bytes that wait at one port", unit: Unit::Octets, log: false },
-            ),
-            Figure::Goodput => {
-                ("Goodput of all hosts", time, Axis { title: "goodput", unit: Unit::Rate, log: false })
+            Figure::Queues => {
+                ("Longest queues", time, Axis::new("longest queue of a port", Unit::Octets, false))
             }
-            Figure::Utilisation => (
-                "Goodput as a share of the hosts' links",
-                time,
-                Axis { title: "utilisation", unit: Unit::Share, log: false },
-            ),
-            Figure::Rates => {
-                ("Goodput of each flow", time, Axis { title: "goodput", unit: Unit::Rate, log: false })
+            Figure::Goodput => ("Goodput of all hosts", time, goodput),
+            Figure::Utilisation => {
+                ("Goodput as a share of the hosts' links", time, Axis::new("utilisation", Unit::Share, false))
             }
-            Figure::Samples => ("", time, Axis { title: "value", unit: Unit::Times, log: false }),
+            Figure::Rates => ("Goodput of each flow", time, goodput),
+            Figure::Samples => ("", time, Axis::new("value", Unit::Times, false)),
         }
     }
 
@@ -230,7 +313,7 @@ fn slowdowns(group: &Group) -> [Points; 2] {
     points
 }
 
-/// Which share of all flows had ended; those that have not are among them.
+/// Which share of all flows had ended, as steps from 0; those that have not ended are among them.
 fn completions(group: &Group) -> Points {
     // A flow without a slowdown did not arrive as a whole.
     let whole = group.rows.iter().filter(|row| row[3].is_some());
@@ -239,7 +322,12 @@ fn completions(group: &Group) -> Points {
     let each = times.len().div_ceil(SHARES).max(1);
     let share = |n: usize| n as f64 / group.rows.len() as f64;
     let places = (0..times.len()).filter(|n| n % each == 0 || n + 1 == times.len());
-    places.map(|n| (times[n], share(n + 1))).collect()
+    let mut points = Points::new();
+    for n in places {
+        points.push((times[n], points.last().map_or(0.0, |(_, share)| *share)));
+        points.push((times[n], share(n + 1)));
+    }
+    points
 }
 
 /// A value over time: of several moments that fall together in a drawing, what `of` makes of them.
@@ -257,16 +345,17 @@ fn most(some: &[(f64, f64)]) -> f64 {
     some.iter().map(|(_, value)| *value).fold(0.0, f64::max)
 }
 
-/// The rate of a flow at the end of each interval, from the first to the last in which something of it arrived.
+/// The rate of a flow in each interval, as steps, from the first to the last in which something of it arrived.
 fn rate_of(group: &Group, flow: Option<Line>) -> Points {
     let mut points = Points::new();
     for row in group.rows.iter().filter(|row| row[2] == flow.map(|[_, flow]| flow)) {
         let [Some(from), Some(to), _, Some(octets)] = row[..] else { continue };
         // Nothing arrived between the last interval and this one.
         if let Some((last, _)) = points.last().copied().filter(|(last, _)| *last < from) {
-            points.extend([(last + (to - from), 0.0), (from, 0.0)]);
+            points.extend([(last, 0.0), (from, 0.0)]);
         }
-        points.push((to, octets * 8e9 / (to - from)));
+        let rate = octets * 8e9 / (to - from);
+        points.extend([(from, rate), (to, rate)]);
     }
     points
 }

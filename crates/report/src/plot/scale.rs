@@ -26,20 +26,40 @@ impl Unit {
         }
     }
 
-    /// A value in words, in a multiple of the unit that suits `like`.
-    pub fn words(self, value: f64, like: f64) -> String {
+    /// The multiple of the unit that suits a value, and its name; the name is empty for plain numbers.
+    fn multiple(self, like: f64) -> (f64, &'static str) {
         let steps: &[(f64, &str)] = match self {
             Unit::Times => &[(1.0, "")],
-            Unit::Octets => &[(1e9, " GB"), (1e6, " MB"), (1e3, " KB"), (1.0, " B")],
-            Unit::Time => &[(1e9, " s"), (1e6, " ms"), (1e3, " µs"), (1.0, " ns")],
-            Unit::Rate => &[(1e9, " Gbit/s"), (1e6, " Mbit/s"), (1e3, " Kbit/s"), (1.0, " bit/s")],
-            Unit::Share => &[(0.01, " %")],
+            Unit::Octets => &[(1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B")],
+            Unit::Time => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")],
+            Unit::Rate => &[(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")],
+            Unit::Share => &[(0.01, "%")],
         };
         let last = steps[steps.len() - 1];
-        let (size, name) = *steps.iter().find(|(size, _)| like >= *size).unwrap_or(&last);
+        *steps.iter().find(|(size, _)| like >= *size).unwrap_or(&last)
+    }
+
+    /// A value in words, in the multiple of the unit that suits it.
+    pub fn words(self, value: f64) -> String {
+        let (_, name) = self.multiple(value);
+        let number = self.number(value, value);
+        if name.is_empty() { number } else { format!("{number} {name}") }
+    }
+
+    /// A value in the multiple of the unit that suits `like`, without its name.
+    pub fn number(self, value: f64, like: f64) -> String {
         // Values at an axis have few digits: what is behind them comes from the arithmetic.
-        let number = (value / size * 1e6).round() / 1e6;
-        format!("{number}{name}")
+        let number = (value / self.multiple(like).0 * 1e6).round() / 1e6;
+        number.to_string()
+    }
+
+    /// The name of the multiple that suits `like`, for the title of an axis; `None` for plain numbers.
+    pub fn name(self, like: f64) -> Option<&'static str> {
+        match self.multiple(like).1 {
+            "" => None,
+            "B" => Some("bytes"),
+            name => Some(name),
+        }
     }
 }
 
@@ -50,7 +70,12 @@ pub struct Scale {
     lo: f64,
     hi: f64,
     step: f64,
+    /// the limits are given, and values can be outside
+    given: bool,
 }
+
+/// How far outside given limits a value can be, in lengths of the axis.
+const FAR: f64 = 1e3;
 
 /// 1, 2 or 5 times a power of ten: the last that is not above a positive value.
 fn round_down(value: f64) -> f64 {
@@ -75,7 +100,12 @@ impl Scale {
         let most = values.filter(|v| v.is_finite()).fold(0.0, f64::max);
         let most = if most > 0.0 { most } else { 1.0 };
         let step = next(round_down(most / 6.0));
-        Scale { log: false, lo: 0.0, hi: (most / step - 1e-9).ceil() * step, step }
+        Scale { log: false, lo: 0.0, hi: (most / step - 1e-9).ceil() * step, step, given: false }
+    }
+
+    /// From one given value to a greater one; both are above 0 if `log`.
+    pub fn between((lo, hi): (f64, f64), log: bool) -> Scale {
+        Scale { log, lo, hi, step: next(round_down((hi - lo) / 6.0)), given: true }
     }
 
     /// From at most the least to at least the greatest of the values that are above 0, by the same factor everywhere.
@@ -89,7 +119,7 @@ impl Scale {
         while hi < most * (1.0 - 1e-9) {
             hi = next(hi);
         }
-        Scale { log: true, lo, hi, step: 0.0 }
+        Scale { log: true, lo, hi, step: 0.0, given: false }
     }
 
     /// The greatest value.
@@ -97,25 +127,37 @@ impl Scale {
         self.hi
     }
 
-    /// Where a value is: 0 at the beginning of the axis, 1 at its end. What a logarithm has not is at the beginning.
+    /// Where a value is: 0 at the beginning of the axis, 1 at its end. What a logarithm has not is at the beginning. Between given
+    /// limits, values outside are outside; else they are at the ends.
     pub fn place(&self, value: f64) -> f64 {
         let place = if self.log {
-            (value.max(self.lo) / self.lo).ln() / (self.hi / self.lo).ln()
+            let least = if self.given { self.lo * 1e-3 } else { self.lo };
+            (value.max(least) / self.lo).ln() / (self.hi / self.lo).ln()
         } else {
             (value - self.lo) / (self.hi - self.lo)
         };
-        place.clamp(0.0, 1.0)
+        if self.given { place.clamp(-FAR, FAR) } else { place.clamp(0.0, 1.0) }
     }
 
-    /// The values at which there are lines: from the first to the last.
+    /// The values at which there are lines, in ascending order.
     pub fn ticks(&self) -> Vec<f64> {
-        if !self.log {
-            let count = ((self.hi - self.lo) / self.step).round() as usize;
-            return (0..=count).map(|n| self.lo + n as f64 * self.step).collect();
-        }
-        let mut all = vec![self.lo];
+        if self.log { self.log_ticks() } else { self.linear_ticks() }
+    }
+
+    fn linear_ticks(&self) -> Vec<f64> {
+        let (first, last) = (self.lo / self.step, self.hi / self.step);
+        let whole = (first - 1e-9).ceil() as u64..=(last + 1e-9).floor() as u64;
+        whole.map(|n| n as f64 * self.step).collect()
+    }
+
+    fn log_ticks(&self) -> Vec<f64> {
+        let mut all = vec![round_down(self.lo)];
         while let Some(last) = all.last().copied().filter(|last| *last < self.hi * (1.0 - 1e-9)) {
             all.push(next(last));
+        }
+        all.retain(|v| (self.lo * (1.0 - 1e-9)..=self.hi * (1.0 + 1e-9)).contains(v));
+        if all.len() < 2 {
+            return vec![self.lo, self.hi];
         }
         if all.len() <= 8 {
             return all;
@@ -124,11 +166,6 @@ impl Scale {
         all.retain(tens);
         let each = all.len().div_ceil(8);
         all.into_iter().step_by(each.max(1)).collect()
-    }
-
-    /// Whether each value has a multiple of the unit that suits it, not all the same.
-    pub fn is_log(&self) -> bool {
-        self.log
     }
 }
 
@@ -162,10 +199,22 @@ mod tests {
 
     #[test]
     fn values_have_units_that_suit_them() {
-        assert_eq!(Unit::Time.words(2_500.0, 10_000.0), "2.5 µs");
-        assert_eq!(Unit::Rate.words(4e9, 8e9), "4 Gbit/s");
-        assert_eq!(Unit::Share.words(0.3, 1.0), "30 %");
-        assert_eq!(Unit::Octets.words(1_000_000.0, 1e6), "1 MB");
-        assert_eq!(Unit::Times.words(0.0, 10.0), "0");
+        assert_eq!(
+            (Unit::Time.number(2_500.0, 10_000.0), Unit::Time.name(10_000.0)),
+            ("2.5".into(), Some("µs"))
+        );
+        assert_eq!(Unit::Rate.words(4e9), "4 Gbit/s");
+        assert_eq!((Unit::Share.number(0.3, 1.0), Unit::Share.name(1.0)), ("30".into(), Some("%")));
+        assert_eq!((Unit::Octets.words(1e6), Unit::Octets.name(500.0)), ("1 MB".into(), Some("bytes")));
+        assert_eq!((Unit::Times.words(0.0), Unit::Times.name(10.0)), ("0".into(), None));
+    }
+
+    #[test]
+    fn between_given_limits_there_are_round_numbers() {
+        let scale = Scale::between((150.0, 450.0), false);
+        assert_eq!((scale.ticks(), scale.place(300.0)), (vec![200.0, 300.0, 400.0], 0.5));
+        assert!(scale.place(0.0) < 0.0 && scale.place(600.0) > 1.0);
+        assert_eq!(Scale::between((3.0, 40.0), true).ticks(), [5.0, 10.0, 20.0]);
+        assert_eq!(Scale::between((3.0, 4.0), true).ticks(), [3.0, 4.0]);
     }
 }

@@ -27,6 +27,13 @@ const RATES: &str = "seed,from_ns,to_ns,flow,bytes
 2,0,1000,0,1
 ";
 
+const SAMPLES: &str = "seed,sampled_ns,host,context,field,unit,value,features
+1,1000,0,1,cwnd,bytes,1500,a
+1,1000,1,1,cwnd,bytes,3000,b
+1,2000,0,1,cwnd,bytes,4500,a
+1,2000,1,2,cwnd,bytes,10,b
+";
+
 fn table(label: &str, text: &str) -> Table {
     Table::read(label, text).expect("a table")
 }
@@ -43,7 +50,9 @@ fn runs_with_the_same_parameters_are_drawn_together() {
     assert_eq!(labels, ["a, window=4, P99", "a, window=4, P50", "a, window=8, P99", "a, window=8, P50"]);
     assert_eq!(chart.curves[1].points, [(1000.0, 2.0), (50000.0, 3.0)]);
     let done = Figure::Completion.chart(&[flows]);
-    assert_eq!(done.curves[0].points, [(2000.0, 0.25), (4000.0, 0.5), (30000.0, 0.75)]);
+    let steps =
+        [(2000.0, 0.0), (2000.0, 0.25), (4000.0, 0.25), (4000.0, 0.5), (30000.0, 0.5), (30000.0, 0.75)];
+    assert_eq!(done.curves[0].points, steps, "it begins at 0");
 }
 
 #[test]
@@ -61,21 +70,17 @@ fn each_flow_has_its_rate_over_time() {
     let chart = Figure::Rates.chart(&[table("a", RATES)]);
     let labels: Vec<&str> = chart.curves.iter().map(|c| c.label.as_str()).collect();
     assert_eq!(labels, ["a, seed 1, flow 0", "a, seed 1, flow 3"]);
-    let [idle, again] = [(3000.0, 0.0), (4000.0, 0.0)];
-    assert_eq!(chart.curves[0].points, [(1000.0, 1e9), (2000.0, 2e9), idle, again, (5000.0, 1e9)]);
-    assert_eq!(chart.curves[1].points, [(1000.0, 2e9)]);
+    let idle = [(2000.0, 0.0), (4000.0, 0.0)];
+    let steps = [(0.0, 1e9), (1000.0, 1e9), (1000.0, 2e9), (2000.0, 2e9)];
+    let again = [(4000.0, 1e9), (5000.0, 1e9)];
+    assert_eq!(chart.curves[0].points, [&steps[..], &idle, &again].concat());
+    assert_eq!(chart.curves[1].points, [(0.0, 2e9), (1000.0, 2e9)]);
 }
 
 /// Lines of two hosts with other features follow each other in one run.
 #[test]
 fn contexts_of_several_hosts_are_in_one_drawing() {
-    let samples = "seed,sampled_ns,host,context,field,unit,value,features
-1,1000,0,1,cwnd,bytes,1500,a
-1,1000,1,1,cwnd,bytes,3000,b
-1,2000,0,1,cwnd,bytes,4500,a
-1,2000,1,2,cwnd,bytes,10,b
-";
-    let chart = Figure::Samples.chart(&[table("x", samples)]);
+    let chart = Figure::Samples.chart(&[table("x", SAMPLES)]);
     let labels: Vec<&str> = chart.curves.iter().map(|c| c.label.as_str()).collect();
     let wanted = [
         "x, features=a, host 0, context 1",
@@ -88,6 +93,69 @@ fn contexts_of_several_hosts_are_in_one_drawing() {
 }
 
 #[test]
+fn contexts_and_flows_are_chosen() {
+    let samples = [table("x", SAMPLES)];
+    let labels = |choice: &Choice| {
+        Figure::Samples.check(&samples, choice).expect("they are there");
+        let curves = Figure::Samples.chosen(&samples, choice).curves;
+        curves.into_iter().map(|c| c.label).collect::<Vec<_>>()
+    };
+    let of = |hosts: &[u32], contexts: &[u32]| Choice {
+        hosts: hosts.iter().map(|n| *n..=*n).collect(),
+        contexts: contexts.iter().map(|n| *n..=*n).collect(),
+        ..Choice::default()
+    };
+    assert_eq!(labels(&of(&[0], &[])), ["x, features=a, host 0, context 1"]);
+    assert_eq!(labels(&of(&[0, 1], &[2])), ["x, features=b, host 1, context 2"]);
+    let wrong =
+        |figure: Figure, tables: &[Table], choice: &Choice| figure.check(tables, choice).expect_err("");
+    let said = wrong(Figure::Samples, &samples, &of(&[7], &[]));
+    assert_eq!(said, "there is no host 7 in the tables: they have 0 to 1");
+    assert!(wrong(Figure::Samples, &samples, &of(&[0], &[2])).starts_with("no chosen host"));
+    let flow = |n| Choice { flows: vec![n..=n + 1], ..Choice::default() };
+    let rates = [table("a", RATES)];
+    assert_eq!(Figure::Rates.chosen(&rates, &flow(3)).curves.len(), 1);
+    assert_eq!(
+        wrong(Figure::Rates, &rates, &flow(8)),
+        "there is no flow 8..9 in the tables: they have 0 to 3"
+    );
+    let said = wrong(Figure::Rates, &rates, &of(&[0], &[]));
+    assert_eq!(said, "--host does not choose curves of rates: use --flow");
+    let said = wrong(Figure::Completion, &[table("a", FLOWS)], &of(&[0], &[]));
+    assert_eq!(said, "--host does not choose curves of completion");
+}
+
+#[test]
+fn limits_and_sizes_are_kept() {
+    let mut chart = Figure::Goodput.chart(&[table("a", TIMELINE)]);
+    chart.x.range = Some((50.0, 150.0));
+    chart.size = Some((600, 400));
+    assert_eq!(chart.check(), Ok(()));
+    let svg = chart.svg("");
+    for part in ["width=\"600\" height=\"400\"", "clip-path=", ">60<", ">140<"] {
+        assert!(svg.contains(part), "{part} is missing: {svg}");
+    }
+    assert!(!svg.contains(">160<"), "{svg}");
+    chart.size = Some((600, 200));
+    let said = chart.check().expect_err("it is too small");
+    assert!(said.starts_with("--size is too small: this drawing needs at least 316x"), "{said}");
+    chart.size = None;
+    chart.y.range = Some((9e9, 1e10));
+    assert_eq!(chart.check(), Err("no curve is within --x and --y".to_owned()));
+    let mut chart = Figure::Slowdown.chart(&[table("a", FLOWS)]);
+    chart.x.range = Some((0.0, 1e4));
+    assert!(chart.check().is_err_and(|e| e.contains("log scale")));
+}
+
+#[test]
+fn long_names_are_whole() {
+    let label = "a long name of a table ".repeat(6);
+    let svg = Figure::Goodput.chart(&[table(label.trim(), TIMELINE)]).svg("");
+    let words = svg.matches("a long name of a table").count();
+    assert!(svg.contains("height=\"492\"") && words >= 4, "it has two lines: {svg}");
+}
+
+#[test]
 fn of_many_lines_each_group_has_some() {
     let lines = (0..12).map(|n| format!("1,1000,0,{n},cwnd,bytes,9,a\n1,1000,1,{n},cwnd,bytes,9,b\n"));
     let text =
@@ -95,7 +163,10 @@ fn of_many_lines_each_group_has_some() {
     let chart = Figure::Samples.chart(&[table("x", &text)]);
     let of = |features: &str| chart.curves.iter().filter(|c| c.label.contains(features)).count();
     assert_eq!((of("features=a"), of("features=b")), (4, 4));
-    assert_eq!(chart.note.as_deref(), Some("8 of 24 are shown."));
+    assert_eq!(
+        chart.note.as_deref(),
+        Some("8 of 24 are shown. --host or --context of `carrick plot` shows others.")
+    );
 }
 
 #[test]
@@ -129,24 +200,40 @@ fn drawings_say_what_is_drawn_in_which_units() {
     for part in [
         "x &lt; y, window=4, P99",
         ">1 KB<",
-        ">bytes of a flow<",
-        "slowdown (times the ideal)",
+        ">bytes of a flow (log scale)<",
+        ">slowdown, times the ideal (log scale)<",
         "&lt;&amp;&gt;",
     ] {
         assert!(svg.contains(part), "{part} is missing: {svg}");
     }
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n") && !svg.contains("NaN"));
     let svg = Figure::Goodput.chart(&[table("a", TIMELINE)]).svg("");
-    assert!(svg.contains(">8 Gbit/s<") && svg.contains(">200 ns<"), "{svg}");
+    for part in [">goodput, Gbit/s<", ">8<", ">virtual time, ns<", ">200<"] {
+        assert!(svg.contains(part), "{part} is missing: {svg}");
+    }
+    let svg = Figure::Samples.chart(&[table("a", SAMPLES)]).svg("");
+    assert!(svg.contains(">cwnd, KB<") && svg.contains(">virtual time, µs<"), "{svg}");
+    let small = SAMPLES.replace("1500", "15").replace("3000", "30").replace("4500", "45");
+    assert!(Figure::Samples.chart(&[table("a", &small)]).svg("").contains(">cwnd, bytes<"));
 }
 
 #[test]
-fn nothing_at_all_is_drawn_as_that() {
-    let empty = FLOWS.lines().take(2).collect::<Vec<_>>().join("\n");
+fn a_table_without_anything_to_draw_says_why() {
     for figure in Figure::ALL {
-        let svg = figure.chart(&[table("a", &empty)]).svg("");
-        assert!(svg.contains("there is nothing to draw") && !svg.contains("NaN"), "{svg}");
+        let text = match figure.of() {
+            Kind::Flows => FLOWS,
+            Kind::Timeline => TIMELINE,
+            Kind::Rates => RATES,
+            Kind::Samples => SAMPLES,
+        };
+        let head = text.lines().find(|line| !line.starts_with('#')).expect("a head");
+        assert!(figure.lack(&table("a", head)).is_some(), "{figure:?}");
+        assert_eq!(figure.lack(&table("a", text)), None, "{figure:?}");
     }
+    let open = FLOWS.lines().filter(|line| line.starts_with("seed") || line.ends_with(",OPEN,4"));
+    let open = table("a", &open.collect::<Vec<_>>().join("\n"));
+    assert_eq!(Figure::Completion.lack(&open), Some("no flow arrived as a whole"));
+    assert!(!crate::tables_page(&[open], "").contains("<figure>"));
 }
 
 #[test]
