@@ -31,7 +31,7 @@ const OF_MANY: [Rule; 4] = [
     Rule {
         holds: |run| run.topology().is_some_and(|name| name.ends_with(".toml")),
         said: "a file as --topology",
-        unused: &[(&["rate", "delay", "loss", "core_rate"], "the file has them for each link")],
+        unused: &[(&["rate", "delay", "loss", "core_rate", "rate_trace"], "the file has them for each link")],
     },
     Rule {
         holds: |run| run.says("sizes"),
@@ -44,6 +44,16 @@ const OF_MANY: [Rule; 4] = [
         unused: &[(&["queue"], "leave out one of them")],
     },
 ];
+
+/// In all networks.
+const OF_ALL: [Rule; 1] = [Rule {
+    holds: |run| run.says("rate_trace"),
+    said: "--rate-trace",
+    unused: &[(
+        &["rate", "core_rate"],
+        "leave out one of them, or say `rate-trace=FILE` in --link-fault for some links",
+    )],
+}];
 
 /// Between two hosts.
 const OF_TWO: [Rule; 5] = [
@@ -89,6 +99,7 @@ const OF_TWO: [Rule; 5] = [
                     "reorder",
                     "corrupt",
                     "jitter",
+                    "rate_trace",
                     "down",
                     "cut",
                     "mtu",
@@ -121,10 +132,14 @@ impl Run<'_> {
     }
 }
 
+fn rules() -> impl Iterator<Item = &'static Rule> {
+    OF_MANY.iter().chain(&OF_ALL).chain(&OF_TWO)
+}
+
 /// Returns why an option of `carrick sim` or `carrick trace` says nothing, if one does.
 pub fn find(given: &ArgMatches) -> Option<String> {
     let run = Run(given);
-    OF_MANY.iter().chain(&OF_TWO).filter(|rule| (rule.holds)(&run)).find_map(|rule| {
+    rules().filter(|rule| (rule.holds)(&run)).find_map(|rule| {
         let of = |(options, instead): &(&[&str], &str)| {
             let option = options.iter().find(|option| run.says(option))?;
             Some(format!("--{} says nothing with {}: {instead}", option.replace('_', "-"), rule.said))
@@ -153,6 +168,8 @@ mod tests {
             ("carrick sim a.mtp --topology pair --app idle", "--app", "--topology"),
             ("carrick sim a.mtp --topology net.toml --delay 1ms", "--delay", "a file as --topology"),
             ("carrick sim a.mtp --topology pair --sizes w1 --bytes 1KB", "--bytes", "--sizes"),
+            ("carrick sim a.mtp --rate 1Mbps --rate-trace a", "--rate", "--rate-trace"),
+            ("carrick sim a.mtp --topology net.toml --rate-trace a", "--rate-trace", "a file as --topology"),
             ("carrick sim a.mtp --count 3", "--count", "--app bulk"),
             ("carrick sim a.mtp --app idle --bytes 1KB", "--bytes", "--app idle"),
             ("carrick sim a.mtp --app random --ecn-threshold 3", "--ecn-threshold", "--app random"),
@@ -187,7 +204,7 @@ mod tests {
     fn rules_name_options() {
         let command = Args::command();
         let sim = command.find_subcommand("sim").expect("it is a command");
-        for (options, _) in OF_MANY.iter().chain(&OF_TWO).flat_map(|rule| rule.unused) {
+        for (options, _) in rules().flat_map(|rule| rule.unused) {
             for option in *options {
                 assert!(sim.get_arguments().any(|arg| arg.get_id() == option), "{option}");
             }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Faults of one direction of a link: what they are at each time, and what they do to a packet.
+//! Faults of one direction of a link: what they are at each time, and what they do to a packet. With them, a rate over time.
 //!
 //! All networks use this: the link between two hosts ([`crate::link`]) and the ports of a topology ([`crate::fabric`]).
 
+use std::sync::Arc;
+
+use crate::rate_trace::{RateState, RateTrace};
 use crate::rng::Rng;
 
 /// The time of what never ends, in nanoseconds.
@@ -50,6 +53,8 @@ pub struct LinkFaults {
 pub struct FaultSchedule {
     /// each holds from its time on, in nanoseconds, until that of the next; the first begins at 0
     phases: Vec<(u64, LinkFaults)>,
+    /// in place of the link's rate
+    rate: Option<Arc<RateTrace>>,
 }
 
 impl Default for FaultSchedule {
@@ -60,7 +65,7 @@ impl Default for FaultSchedule {
 
 impl From<LinkFaults> for FaultSchedule {
     fn from(always: LinkFaults) -> FaultSchedule {
-        FaultSchedule { phases: vec![(0, always)] }
+        FaultSchedule { phases: vec![(0, always)], rate: None }
     }
 }
 
@@ -75,6 +80,16 @@ impl FaultSchedule {
     /// Changes the faults at all times.
     pub fn always(&mut self, change: impl Fn(&mut LinkFaults)) {
         self.during(0, FOREVER, change);
+    }
+
+    /// Gives the link a rate over time, in place of its own, in the whole run.
+    pub fn set_rate(&mut self, rate: Arc<RateTrace>) {
+        self.rate = Some(rate);
+    }
+
+    /// The rate over time, if there is one.
+    pub fn rate(&self) -> Option<&RateTrace> {
+        self.rate.as_deref()
     }
 
     /// Whether this holds at some time.
@@ -205,13 +220,15 @@ pub struct FaultState {
     is_bad: bool,
     /// when the last packet arrives that was delayed by jitter
     latest: u64,
+    rate: Option<RateState>,
 }
 
 impl FaultState {
     /// At the beginning of a run.
     pub fn new(schedule: FaultSchedule) -> FaultState {
         let faults = LinkFaults::default();
-        FaultState { schedule, faults, place: 0, until: 0, has_faults: false, is_bad: false, latest: 0 }
+        let rate = schedule.rate.clone().map(RateState::new);
+        FaultState { schedule, faults, place: 0, until: 0, has_faults: false, is_bad: false, latest: 0, rate }
     }
 
     /// Goes on to the phase of a time.
@@ -227,6 +244,18 @@ impl FaultState {
         if self.faults.burst_loss.is_none() {
             self.is_bad = false;
         }
+    }
+
+    /// When the last byte of a packet that can begin at a time has left, by a rate over time; `None` where the link has a rate of its
+    /// own.
+    #[inline]
+    pub fn leaves(&mut self, begin: u64, octets: usize) -> Option<u64> {
+        self.rate.as_mut().map(|rate| rate.send(begin, octets))
+    }
+
+    /// Whether the link has a rate over time.
+    pub fn has_rate(&self) -> bool {
+        self.rate.is_some()
     }
 
     /// The number of waiting packets from which packets are marked now.

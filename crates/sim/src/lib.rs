@@ -36,6 +36,7 @@ pub mod pcapng;
 mod random;
 mod random_ops;
 pub mod random_source;
+pub mod rate_trace;
 pub mod records;
 pub mod rng;
 mod run;

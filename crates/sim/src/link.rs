@@ -9,7 +9,7 @@ use crate::faults::{Fate, FaultCounters, FaultRng, FaultSchedule, FaultState, Ou
 /// What a link is like; the same in both directions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkConfig {
-    /// bits per second; 0: no limit
+    /// bits per second, unless `faults` have a rate over time; 0: no limit
     pub rate_bps: u64,
     /// propagation, nanoseconds
     pub delay_ns: u64,
@@ -87,8 +87,9 @@ impl Link {
         if threshold.is_some_and(|most| self.waiting.len() >= most) && packets::mark(packet) {
             self.counters.marked += 1;
         }
-        let serialisation = self.serialisation(octets);
-        let left = self.busy_until.max(now) + serialisation;
+        let begin = self.busy_until.max(now);
+        let left = self.faults.leaves(begin, octets).unwrap_or_else(|| begin + self.serialisation(octets));
+        let serialisation = left - begin;
         self.busy_until = left;
         self.waiting.push_back(left);
         let packet = Outgoing { octets, now, left, serialisation, delay_ns: self.delay_ns };

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Faults of links, as the command line says them, and their counts in results.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use carrick_driver::{Failure, quantity};
 use carrick_sim::faults::{BurstLoss, FOREVER, FaultCounters, FaultSchedule, LinkFaults};
 use carrick_sim::limits::{self, at_most};
+use carrick_sim::rate_trace::RateTrace;
 use clap::Args;
 use serde_json::Value;
+
+use super::rate_trace;
 
 /// Faults of all links.
 #[derive(Debug, Args)]
 pub struct FaultArgs {
+    /// Rate over time, in place of --rate: a table (CSV, `time,rate`) or a packet-delivery trace of Mahimahi. It repeats when it ends. Each
+    /// direction of a link has it by itself
+    #[arg(long, value_name = "FILE")]
+    pub rate_trace: Option<PathBuf>,
     /// Queue length, in packets, from which a link marks ECN-capable packets (RFC 3168). Omit to disable
     #[arg(long, value_name = "PACKETS")]
     pub ecn_threshold: Option<usize>,
@@ -53,27 +63,65 @@ pub struct TimedFaults {
     from: u64,
     until: u64,
     changes: Vec<Change>,
+    /// in the whole run
+    rate: Option<Arc<RateTrace>>,
+}
+
+/// The fault of this name is a file.
+const RATE_TRACE: &str = "rate-trace";
+
+/// Links and their faults, of `s0:s1: loss=1% @ 2s..3s`.
+pub fn of_links(text: &str) -> Option<(&str, &str)> {
+    text.rsplit_once(':')
+}
+
+/// The files that faults name, of a text that [`TimedFaults::read`] takes.
+pub fn files(text: &str) -> impl Iterator<Item = &str> {
+    let rates = named(text).filter(|(name, _)| *name == RATE_TRACE);
+    rates.filter_map(|(_, file)| file)
+}
+
+/// Names and values of faults, without their times.
+fn named(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let faults = text.split_once('@').map_or(text, |(faults, _)| faults);
+    faults.split(',').map(|fault| match fault.split_once('=') {
+        Some((name, value)) => (name.trim(), Some(value.trim())),
+        None => (fault.trim(), None),
+    })
 }
 
 impl TimedFaults {
     /// Gives a link these faults.
     pub fn apply(&self, schedule: &mut FaultSchedule) {
         self.changes.iter().for_each(|change| schedule.during(self.from, self.until, change));
+        self.rate.iter().for_each(|rate| schedule.set_rate(rate.clone()));
     }
 
-    /// `loss=1%,down @ 2s..3s`
+    /// `loss=1%,down @ 2s..3s`; files are relative to a folder.
     ///
     /// # Errors
     /// [`Failure::Usage`] naming what is wrong.
-    pub fn read(text: &str) -> Result<TimedFaults, Failure> {
-        let (faults, times) = text.split_once('@').map_or((text, None), |(faults, at)| (faults, Some(at)));
+    pub fn read(text: &str, folder: &Path) -> Result<TimedFaults, Failure> {
+        let times = text.split_once('@').map(|(_, times)| times);
         let (from, until) = times.map_or(Ok((0, FOREVER)), interval)?;
-        let changes = faults.split(',').map(|fault| {
-            let (name, value) =
-                fault.split_once('=').map_or((fault, None), |(name, value)| (name, Some(value.trim())));
-            change(name.trim(), value)
-        });
-        Ok(TimedFaults { from, until, changes: changes.collect::<Result<_, _>>()? })
+        let mut all = TimedFaults { from, until, changes: Vec::new(), rate: None };
+        for (name, value) in named(text) {
+            match value.filter(|_| name == RATE_TRACE) {
+                Some(_) if times.is_some() => {
+                    return Err(Failure::Usage(format!(
+                        "`{RATE_TRACE}` is for the whole run: leave out the times, and say other faults of \
+                         these times by themselves"
+                    )));
+                }
+                Some(file) => all.rate = Some(rate_trace::read(&folder.join(file))?),
+                None => all.changes.push(change(name, value)?),
+            }
+        }
+        Ok(all)
+    }
+
+    fn new(from: u64, until: u64, fault: Change) -> TimedFaults {
+        TimedFaults { from, until, changes: vec![fault], rate: None }
     }
 }
 
@@ -91,10 +139,13 @@ impl FaultArgs {
     pub fn all(&self) -> Result<Vec<TimedFaults>, Failure> {
         let always = |name: &str, value: Option<&str>| {
             let wrong = |e: Failure| Failure::Usage(format!("--{name}: {e}"));
-            let changes = vec![change(name, value).map_err(wrong)?];
-            Ok::<_, Failure>(TimedFaults { from: 0, until: FOREVER, changes })
+            Ok::<_, Failure>(TimedFaults::new(0, FOREVER, change(name, value).map_err(wrong)?))
         };
         let mut all = Vec::new();
+        if let Some(file) = &self.rate_trace {
+            let rate = Some(rate_trace::read(file)?);
+            all.push(TimedFaults { from: 0, until: FOREVER, changes: Vec::new(), rate });
+        }
         let shares = [
             ("loss", &self.loss),
             ("duplicate", &self.duplicate),
@@ -126,11 +177,11 @@ impl FaultArgs {
         if let Some(times) = &self.down {
             let wrong = |e: Failure| Failure::Usage(format!("--down {times}: {e}"));
             let (from, until) = interval(times).map_err(wrong)?;
-            all.push(TimedFaults { from, until, changes: vec![change("down", None)?] });
+            all.push(TimedFaults::new(from, until, change("down", None)?));
         }
         if let Some(from) = &self.cut {
             let from = quantity::duration(from)?;
-            all.push(TimedFaults { from, until: FOREVER, changes: vec![change("down", None)?] });
+            all.push(TimedFaults::new(from, FOREVER, change("down", None)?));
         }
         Ok(all)
     }
@@ -199,8 +250,17 @@ fn number(value: &str, of: &str, example: &str) -> Failure {
 }
 
 /// The faults of a link that have a value, and those that have none.
-const WITH_VALUE: [&str; 8] =
-    ["loss", "burst-loss", "duplicate", "reorder", "corrupt", "jitter", "ecn-threshold", "path-mtu"];
+const WITH_VALUE: [&str; 9] = [
+    "loss",
+    "burst-loss",
+    "duplicate",
+    "reorder",
+    "corrupt",
+    "jitter",
+    "ecn-threshold",
+    "path-mtu",
+    RATE_TRACE,
+];
 const WITHOUT_VALUE: [&str; 2] = ["black-hole", "down"];
 
 fn unknown(name: &str, value: Option<&str>) -> Failure {
@@ -262,7 +322,7 @@ mod tests {
 
     fn read(text: &str) -> Result<FaultSchedule, String> {
         let mut schedule = FaultSchedule::default();
-        TimedFaults::read(text).map_err(|e| e.to_string())?.apply(&mut schedule);
+        TimedFaults::read(text, Path::new("")).map_err(|e| e.to_string())?.apply(&mut schedule);
         Ok(schedule)
     }
 
@@ -285,6 +345,13 @@ mod tests {
     }
 
     #[test]
+    fn files_are_found_in_faults() {
+        let found = |text| files(text).collect::<Vec<_>>().join(" ");
+        assert_eq!(found("loss=1%, rate-trace = a/b.csv,rate-trace=../c @ 2s.."), "a/b.csv ../c");
+        assert_eq!(found("loss=1%,rate-trace"), "");
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         for (text, wanted) in [
             ("", "`` is not a fault of a link"),
@@ -298,6 +365,9 @@ mod tests {
             ("jitter=2h", "above the limit"),
             ("burst-loss=1%", "write BEGIN/END"),
             ("burst-loss=1%/0%", "never ends"),
+            ("rate-trace", "`rate-trace` needs a value"),
+            ("rate-trace=a.csv @ 1s..", "`rate-trace` is for the whole run"),
+            ("rate-trace=no.csv", "cannot read no.csv"),
             ("down @ 2s", "\"2s\" is not an interval: write it like 2s..3s"),
             ("down @ 3s..2s", "its end is not after its beginning"),
         ] {

@@ -16,6 +16,7 @@ mod merge;
 mod new;
 mod picture;
 mod plot;
+mod rate_trace;
 mod refused;
 mod report;
 mod repro;

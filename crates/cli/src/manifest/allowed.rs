@@ -11,6 +11,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, CommandFactory};
 
 use crate::args::{Args, Repro};
+use crate::commands::faults;
 
 /// What the value of an option can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,11 +24,13 @@ enum Value {
     FileBehind(&'static str),
     /// A file is read if the value ends so.
     FileEnding(&'static str),
+    /// Those files are read that faults of links name.
+    FilesOfFaults,
     /// Code that is made of the program runs in this process.
     Native,
 }
 
-use Value::{File, FileBehind, FileEnding, Native, Plain};
+use Value::{File, FileBehind, FileEnding, FilesOfFaults, Native, Plain};
 
 /// A command with what a manifest may hold of it.
 struct Allowed {
@@ -54,6 +57,7 @@ const SIMULATION: Allowed = Allowed {
         ("reorder", Plain),
         ("corrupt", Plain),
         ("jitter", Plain),
+        ("rate_trace", File),
         ("down", Plain),
         ("cut", Plain),
         ("mtu", Plain),
@@ -104,7 +108,7 @@ const SIMULATION: Allowed = Allowed {
         ("offload", Plain),
         ("call", Plain),
         ("calls", File),
-        ("link_fault", Plain),
+        ("link_fault", FilesOfFaults),
         ("link", Plain),
         ("keep", Plain),
         ("every", Plain),
@@ -224,17 +228,24 @@ impl Request<'_> {
                 self.shown
             )));
         }
-        let file = |text: &String| match value {
-            Plain | Native => None,
-            File => Some(text.clone()),
-            FileBehind(mark) => text.split_once(mark).map(|(_, file)| file.to_owned()),
-            FileEnding(end) => text.ends_with(end).then(|| text.clone()),
+        let files = |text: &String| -> Vec<String> {
+            let one = match value {
+                Plain | Native => None,
+                File => Some(&text[..]),
+                FileBehind(mark) => text.split_once(mark).map(|(_, file)| file),
+                FileEnding(end) => Some(&text[..]).filter(|text| text.ends_with(end)),
+                FilesOfFaults => {
+                    let faults = faults::of_links(text).map(|(_, faults)| faults);
+                    return faults.into_iter().flat_map(faults::files).map(str::to_owned).collect();
+                }
+            };
+            one.into_iter().map(str::to_owned).collect()
         };
         let outside = |file: &String| {
             let within = |part| matches!(part, Component::Normal(_) | Component::CurDir);
             !Path::new(file).components().all(within)
         };
-        match values.iter().filter_map(file).find(outside) {
+        match values.iter().flat_map(files).find(outside) {
             Some(file) if !self.permitted.outside => Err(Failure::Usage(format!(
                 "{}: {option} names {}, which is outside the current folder; say `carrick repro --outside` if it may be read",
                 self.shown,
@@ -386,6 +397,8 @@ mod tests {
             "sim a.mtp --topology pair --workload trace:/flows",
             "sim a.mtp --topology pair --background=trace:../flows",
             "sim a.mtp --topology pair --calls ../calls",
+            "sim a.mtp --rate-trace ../rates",
+            "sim a.mtp --topology pair --link-fault 'h0: loss=1%,rate-trace=a,rate-trace=/rates'",
         ] {
             let said = simulation(held, &usual).expect_err(held);
             assert!(said.contains("outside the current folder"), "{held}: {said}");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The files beside the program that runs are made of: a topology, traces of flows, calls, programs in the network.
+//! The files beside the program that runs are made of: a topology, traces of flows, calls, rates of links, programs in the
+//! network.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use carrick_driver::Failure;
 use carrick_driver::hash::Hash;
@@ -20,19 +21,25 @@ pub fn of<'p>(
 ) -> Result<Vec<Input>, Failure> {
     let fabric = &args.fabric;
     let mut inputs = Vec::new();
+    let mut files: Vec<PathBuf> = Vec::new();
     if let Some(name) = &fabric.topology {
         let topology = Some(name.as_str()).filter(|name| name.ends_with(".toml"));
         let flows = [Some(&fabric.workload), fabric.background.as_ref()];
         let traces = flows.into_iter().flatten().filter_map(|workload| workload.strip_prefix("trace:"));
-        let files = topology.into_iter().chain(traces).map(Path::new).chain(fabric.calls.as_deref());
-        for file in files {
-            let name = file.display().to_string();
-            let octets =
-                std::fs::read(file).map_err(|e| Failure::Usage(format!("cannot read {name}: {e}")))?;
-            let mut hash = Hash::new();
-            hash.add(&octets);
-            inputs.push(Input { file: name, hash: digits(hash.value()) });
+        files.extend(topology.into_iter().chain(traces).map(PathBuf::from).chain(fabric.calls.clone()));
+    }
+    let rates = args.link_faults.rate_trace.iter().cloned().chain(fabric.rate_traces()?);
+    for file in rates {
+        if !files.contains(&file) {
+            files.push(file);
         }
+    }
+    for file in files {
+        let name = file.display().to_string();
+        let octets = std::fs::read(file).map_err(|e| Failure::Usage(format!("cannot read {name}: {e}")))?;
+        let mut hash = Hash::new();
+        hash.add(&octets);
+        inputs.push(Input { file: name, hash: digits(hash.value()) });
     }
     inputs.extend(
         programs.into_iter().map(|p| Input { file: p.file.raw().to_owned(), hash: digits(p.source_hash) }),

@@ -45,6 +45,7 @@ pub use station::Placed;
 use station::Station;
 
 use crate::calls::Calls;
+use crate::faults::FOREVER;
 use crate::interface::{Interface, Shape};
 use crate::judge;
 use crate::observe::Observer;
@@ -130,7 +131,8 @@ pub fn run_through(
     let said = (!setup.fit_message).then_some(setup.message);
     let messages = programs.messages(setup.mtu, said, setup.message, !setup.offloads.is_empty())?;
     let setup = &Setup { message: messages[0], ..setup.clone() };
-    let rate = topology.wires.iter().find(|wire| wire.ends.contains(&0)).map_or(0, |wire| wire.rate_bps);
+    let first = topology.wires.iter().find(|wire| wire.ends.contains(&0));
+    let rate = first.map_or(0, |wire| wire.mean_bps(usize::from(wire.ends[1] == 0), FOREVER));
     let mut flows = Flows::new(setup.flows(groups, rate)?, topology.hosts)?;
     flows.series = setup.every.map(|every| Series { every, ..Series::default() });
     let trace = observer.is_some();

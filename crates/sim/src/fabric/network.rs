@@ -378,7 +378,7 @@ impl<'o> Network<'o> {
         let (port, now) = (&mut self.ports[out as usize], self.now);
         let left = port.send(octets, now);
         self.hops += 1;
-        let (octets, serialisation) = (octets as usize, port.serialisation(octets));
+        let (octets, serialisation) = (octets as usize, port.serialisation(octets, now));
         let outgoing = Outgoing { octets, now, left, serialisation, delay_ns: port.delay_ns };
         let fate = port.faults.fate(&mut self.fault_rng, &mut port.counters.faults, outgoing);
         match fate.arrival {

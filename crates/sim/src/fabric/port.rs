@@ -134,8 +134,11 @@ impl Port {
         self.queues.iter().map(VecDeque::len).sum::<usize>() + usize::from(self.free_at > now)
     }
 
-    /// Nanoseconds from the first byte of a packet to its last.
-    pub fn serialisation(&self, octets: u32) -> u64 {
+    /// Nanoseconds from the first byte of the packet that was let out at a time to its last.
+    pub fn serialisation(&self, octets: u32, begin: u64) -> u64 {
+        if self.faults.has_rate() {
+            return self.free_at - begin;
+        }
         (u64::from(octets) * self.octet_time) >> FRACTION_BITS
     }
 
@@ -190,9 +193,13 @@ impl Port {
             self.free_at = now;
             self.fraction = 0;
         }
-        let time = u64::from(octets) * self.octet_time + self.fraction;
-        self.fraction = time & ((1 << FRACTION_BITS) - 1);
-        self.free_at += time >> FRACTION_BITS;
+        if let Some(left) = self.faults.leaves(self.free_at, octets as usize) {
+            self.free_at = left;
+        } else {
+            let time = u64::from(octets) * self.octet_time + self.fraction;
+            self.fraction = time & ((1 << FRACTION_BITS) - 1);
+            self.free_at += time >> FRACTION_BITS;
+        }
         self.counters.packets += 1;
         self.counters.octets += u64::from(octets);
         self.free_at

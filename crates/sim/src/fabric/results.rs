@@ -17,7 +17,8 @@ use super::station::{Placed, Station};
 pub use super::tier::Tier;
 use super::timed::CallResult;
 use super::timeline::Timeline;
-use super::topology::{Node, Topology};
+use super::topology::{Node, Topology, Wire};
+use crate::faults::FOREVER;
 use crate::judge;
 
 /// What came of a flow.
@@ -109,7 +110,7 @@ pub struct LinkResult {
     /// `s0:s1`
     pub name: String,
     pub counters: PortCounters,
-    /// bits per second
+    /// bits per second, on average in the run
     pub rate_bps: u64,
     /// the share of the run in which it sent
     pub busy: f64,
@@ -219,7 +220,11 @@ impl Results {
             hops: network.hops,
             timeline: std::mem::take(&mut network.timeline),
             counters,
-            capacity_bps: links.map(|w| w.rate_bps as f64).sum(),
+            // Of a link whose directions differ, the faster one.
+            capacity_bps: links
+                .map(|w| [0, 1].map(|to| w.mean_bps(to, ended_at)))
+                .map(|[a, b]| a.max(b) as f64)
+                .sum(),
             series: network.flows.series.take(),
         }
     }
@@ -472,25 +477,27 @@ fn lost_packets(network: &Network<'_>) -> Vec<String> {
 
 fn link(network: &Network<'_>, setup: &Setup, ends: [Node; 2]) -> LinkResult {
     let name = ends.map(|node| setup.topology.name(node)).join(":");
-    let both = setup
-        .topology
-        .wires
-        .iter()
-        .flat_map(|wire| [(wire, wire.ends), (wire, [wire.ends[1], wire.ends[0]])]);
+    let both = setup.topology.wires.iter().flat_map(|wire| directions(wire, network.ended_at()));
     let (mut counters, mut rate_bps) = (PortCounters::default(), 0);
-    for ((wire, _), port) in both.zip(&network.ports).filter(|((_, of), _)| *of == ends) {
+    for ((_, rate), port) in both.zip(&network.ports).filter(|((of, _), _)| *of == ends) {
         counters.add(&port.counters);
-        rate_bps += wire.rate_bps;
+        rate_bps += rate;
     }
     LinkResult { name, ..used(network, counters, rate_bps) }
+}
+
+/// Both directions of a wire: their ends, and bits per second on average until a time.
+fn directions(wire: &Wire, until: u64) -> [([Node; 2], u64); 2] {
+    let [a, b] = wire.ends;
+    [([a, b], wire.mean_bps(0, until)), ([b, a], wire.mean_bps(1, until))]
 }
 
 /// The link that was used most; of several, the one with the longest queue, then the first.
 fn bottleneck(network: &Network<'_>, setup: &Setup) -> LinkResult {
     let topology = &setup.topology;
-    let both = topology.wires.iter().flat_map(|w| [(w, w.ends), (w, [w.ends[1], w.ends[0]])]);
+    let both = topology.wires.iter().flat_map(|wire| directions(wire, network.ended_at()));
     let links = both.zip(&network.ports);
-    let links = links.map(|((wire, ends), port)| (ends, used(network, port.counters, wire.rate_bps)));
+    let links = links.map(|((ends, rate), port)| (ends, used(network, port.counters, rate)));
     let rank = |(_, it): &([Node; 2], LinkResult)| (it.busy, it.counters.peak);
     let most = links.reduce(|best, it| if rank(&it) > rank(&best) { it } else { best });
     most.map_or_else(
@@ -557,7 +564,7 @@ fn way(topology: &Topology, routes: &Routes, flow: &Flow) -> Vec<(u64, u64)> {
     // No way is longer than there are nodes.
     for _ in 0..=topology.switches {
         let wire = &topology.wires[port / 2];
-        way.push((wire.rate_bps, wire.delay_ns[port % 2]));
+        way.push((wire.mean_bps(port % 2, FOREVER).max(1), wire.delay_ns[port % 2]));
         let Some(switch) = wire.ends[1 - port % 2].checked_sub(topology.hosts) else { break };
         match routes.ports(switch as usize, flow.destination as usize).first() {
             Some(next) => port = *next as usize,

@@ -11,12 +11,19 @@ pub type Node = u32;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wire {
     pub ends: [Node; 2],
-    /// bits per second, in each direction
+    /// bits per second, in each direction whose `faults` have no rate over time
     pub rate_bps: u64,
     /// propagation from the first end to the second, and back, in nanoseconds
     pub delay_ns: [u64; 2],
     /// from the first end to the second, and back
     pub faults: [FaultSchedule; 2],
+}
+
+impl Wire {
+    /// Bits per second on average until a time, from the first end to the second (0) or back (1).
+    pub fn mean_bps(&self, direction: usize, until: u64) -> u64 {
+        self.faults[direction].rate().map_or(self.rate_bps, |rate| rate.mean_bps(until))
+    }
 }
 
 /// What links are like that a name alone does not tell.

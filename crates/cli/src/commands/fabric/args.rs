@@ -17,7 +17,7 @@ use super::file::{self, At};
 use super::link_faults;
 use super::offload::{self, service_time};
 use super::runs::Shard;
-use crate::commands::faults::FaultArgs;
+use crate::commands::faults::{self, FaultArgs};
 use crate::commands::scenario::ScenarioArgs;
 
 /// Bytes of a message where nobody says: what a program that carries messages of many packets should hold.
@@ -212,6 +212,18 @@ impl FabricArgs {
             limit: HOUR,
         };
         Ok((setup, programs))
+    }
+
+    /// Files of rates over time that links of the topology have.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if the topology's file cannot be read or is none.
+    pub fn rate_traces(&self) -> Result<Vec<PathBuf>, Failure> {
+        let file = self.topology.as_ref().filter(|name| name.ends_with(".toml"));
+        let mut all = file.map_or(Ok(Vec::new()), |file| file::rate_traces(Path::new(file)))?;
+        let faults = self.link_fault.iter().filter_map(|text| faults::of_links(text));
+        all.extend(faults.flat_map(|(_, text)| faults::files(text)).map(PathBuf::from));
+        Ok(all)
     }
 
     fn services(&self) -> Result<Vec<Service>, Failure> {

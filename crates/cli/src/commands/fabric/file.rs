@@ -23,11 +23,11 @@ use std::path::{Path, PathBuf};
 
 use carrick_driver::{Failure, quantity};
 use carrick_sim::fabric::topology::{Node, Topology, Wire};
-use carrick_sim::faults::{FaultSchedule, LinkFaults};
+use carrick_sim::faults::{FOREVER, FaultSchedule, LinkFaults};
 use carrick_sim::limits::{self, at_most};
 use serde::Deserialize;
 
-use crate::commands::faults::TimedFaults;
+use crate::commands::faults::{self, TimedFaults};
 
 /// Nodes at most that a message names.
 const NEIGHBOURS: usize = 8;
@@ -48,7 +48,8 @@ struct Shape {
 struct Link {
     /// `h3`, `s0`, or several: `h0..h7`
     ends: [String; 2],
-    rate: String,
+    /// unless `faults` have a rate over time
+    rate: Option<String>,
     /// one way
     delay: String,
     /// the other way, if it is another
@@ -80,13 +81,29 @@ pub fn read(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
 }
 
+/// The files of rates over time that it names.
+///
+/// # Errors
+/// [`Failure::Usage`] if it cannot be read or is no topology.
+pub fn rate_traces(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let texts = shape(path)?.links.into_iter().flat_map(|link| link.faults);
+    let beside =
+        |text: String| faults::files(&text).map(|file| path.with_file_name(file)).collect::<Vec<_>>();
+    Ok(texts.flat_map(beside).collect())
+}
+
+fn shape(path: &Path) -> Result<Shape, Failure> {
+    toml::from_str(&read(path)?).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))
+}
+
 /// Reads it, with the programs at its nodes.
 ///
 /// # Errors
 /// [`Failure::Usage`] if it cannot be read or is no topology.
 pub fn topology(path: &Path) -> Result<(Topology, Vec<At>), Failure> {
     let wrong = |e: String| Failure::Usage(format!("{}: {e}", path.display()));
-    let shape: Shape = toml::from_str(&read(path)?).map_err(|e| wrong(e.to_string()))?;
+    let shape = shape(path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
     let mut topology = Topology { hosts: shape.hosts, switches: shape.switches, wires: Vec::new() };
     topology.check_size().map_err(wrong)?;
     for link in &shape.links {
@@ -97,10 +114,11 @@ pub fn topology(path: &Path) -> Result<(Topology, Vec<At>), Failure> {
         let mut faults = [loss, loss_back]
             .map(|loss_ppm| FaultSchedule::from(LinkFaults { loss_ppm, ..LinkFaults::default() }));
         for text in &link.faults {
-            let timed = TimedFaults::read(text).map_err(|e| wrong(format!("faults {text:?}: {e}")))?;
+            let timed =
+                TimedFaults::read(text, folder).map_err(|e| wrong(format!("faults {text:?}: {e}")))?;
             faults.iter_mut().for_each(|schedule| timed.apply(schedule));
         }
-        let rate_bps = quantity::rate(&link.rate)?;
+        let rate_bps = rate(link, &faults[0]).map_err(|e| wrong(format!("link {:?}: {e}", link.ends)))?;
         let [a, b] = [&link.ends[0], &link.ends[1]].map(|end| nodes(end, &topology).map_err(wrong));
         let (a, b) = (a?, b?);
         let links = topology.wires.len() as u64 + a.clone().count() as u64 * b.clone().count() as u64;
@@ -117,6 +135,20 @@ pub fn topology(path: &Path) -> Result<(Topology, Vec<At>), Failure> {
     topology.check().map_err(wrong)?;
     let beside = |at: At| At { file: path.with_file_name(&at.file), ..at };
     Ok((topology, shape.programs.into_iter().map(beside).collect()))
+}
+
+/// Bits per second of a link: those of its rate over time on average, if its faults have one.
+fn rate(link: &Link, faults: &FaultSchedule) -> Result<u64, Failure> {
+    match (&link.rate, faults.rate()) {
+        (Some(rate), None) => quantity::rate(rate),
+        (None, Some(rate)) => Ok(rate.mean_bps(FOREVER).max(1)),
+        (Some(_), Some(_)) => {
+            Err(Failure::Usage("`rate` says nothing with `rate-trace`: leave out one of them".into()))
+        }
+        (None, None) => {
+            Err(Failure::Usage("its rate is missing: say `rate`, or `rate-trace=FILE` in `faults`".into()))
+        }
+    }
 }
 
 /// The nodes of an end: `s0`, or several, `h0..h7`.

@@ -2,13 +2,14 @@
 //! Which links of a topology have which faults.
 
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 use carrick_driver::Failure;
 use carrick_sim::fabric::topology::{Node, Topology};
 use carrick_sim::faults::LinkFaults;
 
 use super::file::{self, nodes};
-use crate::commands::faults::{FaultArgs, TimedFaults};
+use crate::commands::faults::{self, FaultArgs, TimedFaults};
 
 /// Gives links their faults: all those of `common`, and some those of `--link-fault`. `marks` says whether switches mark by the bytes
 /// of their queues.
@@ -44,10 +45,9 @@ pub fn apply(
 /// `s0:s1: loss=1% @ 2s..3s`
 fn some(text: &str, topology: &mut Topology) -> Result<(), Failure> {
     let wrong = |why: &str| Failure::Usage(format!("--link-fault {text}: {why}"));
-    let (said, faults) = text
-        .rsplit_once(':')
+    let (said, faults) = faults::of_links(text)
         .ok_or_else(|| wrong("write links, a colon and faults, such as 's0:s1: loss=1% @ 2s..3s'"))?;
-    let faults = TimedFaults::read(faults).map_err(|e| wrong(&e.to_string()))?;
+    let faults = TimedFaults::read(faults, Path::new("")).map_err(|e| wrong(&e.to_string()))?;
     let said = said.trim();
     let links = Links::of(said, topology).map_err(|e| wrong(&e))?;
     let mut found = false;
