@@ -230,12 +230,7 @@ fn more_gaps_than_can_be_told_apart_get_filled() {
 #[test]
 fn losses_on_wires_are_made_good() {
     let mut setup = setup("dumbbell:2", Kind::Permutation, 300_000);
-    setup
-        .topology
-        .wires
-        .iter_mut()
-        .flat_map(|wire| &mut wire.faults)
-        .for_each(|it| it.always(|faults| faults.loss_ppm = 10_000));
+    setup.topology.faults_mut().for_each(|it| it.always(|faults| faults.loss_ppm = 10_000));
     setup.topology.wires.iter_mut().for_each(|wire| wire.delay_ns = [500, 20_000]);
     for program in [stream(), verbs()] {
         let results = interpreted(&program, &setup);

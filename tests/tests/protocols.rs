@@ -120,3 +120,29 @@ fn each_protocol_has_a_page() {
     }
     recorded::file(&docs.join("protocols.md"), &index);
 }
+
+/// A line of a README, with the lines of the file that it names: `` `NAME.mtp` | LINES | ``.
+fn counted(line: &str, folder: &Path) -> String {
+    let row = || {
+        let (before, rest) = line.split_once(".mtp` | ")?;
+        let (said, rest) = rest.split_once(" |")?;
+        said.parse::<usize>().ok()?;
+        let name = before.rsplit('`').next()?;
+        let text = fs::read_to_string(folder.join(format!("{name}.mtp"))).expect("the file is there");
+        Some(format!("{before}.mtp` | {} |{rest}", text.lines().count()))
+    };
+    row().unwrap_or_else(|| line.to_owned())
+}
+
+#[test]
+fn lines_of_files_are_counted() {
+    let mut rows = 0;
+    for folder in protocols().into_values() {
+        let path = folder.join("README.md");
+        let text = fs::read_to_string(&path).expect("each protocol has a README");
+        rows += text.lines().filter(|line| line.contains(".mtp` | ")).count();
+        let wanted: String = text.lines().map(|line| counted(line, &folder) + "\n").collect();
+        recorded::file(&path, &wanted);
+    }
+    assert!(rows > 30, "{rows} files are listed");
+}

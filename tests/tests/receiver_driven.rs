@@ -119,12 +119,7 @@ fn what_is_lost_comes_again() {
     let program = program();
     let mut setup = setup(&program, "fat-tree:4", Kind::Permutation, 200_000);
     setup.workload.count = 3;
-    setup
-        .topology
-        .wires
-        .iter_mut()
-        .flat_map(|wire| &mut wire.faults)
-        .for_each(|it| it.always(|faults| faults.loss_ppm = 10_000));
+    setup.topology.faults_mut().for_each(|it| it.always(|faults| faults.loss_ppm = 10_000));
     let results = simulate(&program, &setup);
     let lost: u64 = results.tiers.iter().map(|t| t.counters.faults.lost).sum();
     assert!(lost > 100, "{lost}");

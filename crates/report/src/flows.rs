@@ -157,9 +157,10 @@ impl Flows {
     /// A packet was made with bytes of a unit: whose, and which event asked for it (-1: not known).
     pub fn segment(&mut self, program: &Program, at: Moment, record: &Record) -> Option<(u32, i64)> {
         let &[handle, offset, len, _] = &record.words[..] else { return None };
-        let before = self.metrics.retransmitted_packets();
-        self.metrics.record(at.t, at.host as usize, record);
-        let again = self.metrics.retransmitted_packets() > before;
+        let host = at.host as usize;
+        let before = self.metrics.retransmitted_by.get(&host).copied();
+        self.metrics.record(at.t, host, record);
+        let again = self.metrics.retransmitted_by.get(&host).copied() != before;
         let flow = self.of(program, at.host, handle)?;
         let unit = self.units.get_mut(&flow)?;
         let asked = unit.asked.iter().rev().find(|(first, end, _)| (*first..*end).contains(&offset));

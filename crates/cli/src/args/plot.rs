@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use carrick_driver::{Failure, quantity};
-use carrick_report::plot::{Axis, Choice, Figure, Unit};
+use carrick_report::plot::{Axis, Choice, Figure, Unit, shown};
 use clap::Args as ClapArgs;
 
 /// The greatest width and height, in pixels: a picture of this size has 256 MiB in memory.
@@ -87,8 +87,7 @@ pub struct Numbers(RangeInclusive<u32>);
 
 impl Display for Numbers {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let (from, to) = (self.0.start(), self.0.end());
-        if from == to { write!(f, "{from}") } else { write!(f, "{from}..{to}") }
+        f.write_str(&shown(&self.0))
     }
 }
 

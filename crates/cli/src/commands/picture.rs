@@ -94,8 +94,8 @@ fn png(tree: &Tree, manifest: &str) -> Result<Vec<u8>, Failure> {
     // The background has no transparency, so that colours are what they are also after it was applied to them.
     encoder.set_color(png::ColorType::Rgba);
     if !manifest.is_empty() {
-        let text = (PNG_KEYWORD.to_owned(), manifest.to_owned());
-        encoder.add_itxt_chunk(text.0, text.1).map_err(|e| cannot("PNG", e))?;
+        let text = manifest.to_owned();
+        encoder.add_itxt_chunk(PNG_KEYWORD.to_owned(), text).map_err(|e| cannot("PNG", e))?;
     }
     let mut writer = encoder.write_header().map_err(|e| cannot("PNG", e))?;
     writer.write_image_data(pixels.data()).map_err(|e| cannot("PNG", e))?;

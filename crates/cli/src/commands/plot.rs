@@ -111,7 +111,7 @@ pub fn manifests(drawn: &[Drawn], by: &str) -> String {
     all.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Every drawing that there is of these tables (their text), into a folder.
+/// Every drawing that there is of these tables (their text), each of another kind, into a folder.
 pub fn all(folder: &Path, tables: &[String], label: &str) -> Result<(), Failure> {
     let drawn = tables.iter().map(|text| taken(text, label)).collect::<Result<Vec<_>, _>>();
     let drawn = drawn.map_err(Failure::Failed)?;

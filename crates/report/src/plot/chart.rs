@@ -171,14 +171,16 @@ impl Chart {
 
     /// The width and height of the drawing.
     fn dimensions(&self) -> (f64, f64) {
-        let lines: usize = self.texts().iter().map(Vec::len).sum();
-        let fits = TOP + CURVES_HEIGHT + TO_LEGEND + lines as f64 * LINE;
+        let fits = TOP + CURVES_HEIGHT + TO_LEGEND + self.legend_height();
         self.size.map_or((WIDTH, fits), |(width, height)| (f64::from(width), f64::from(height)))
     }
 
     fn curves_height(&self) -> f64 {
-        let lines: usize = self.texts().iter().map(Vec::len).sum();
-        self.dimensions().1 - TOP - TO_LEGEND - lines as f64 * LINE
+        self.dimensions().1 - TOP - TO_LEGEND - self.legend_height()
+    }
+
+    fn legend_height(&self) -> f64 {
+        self.texts().iter().map(Vec::len).sum::<usize>() as f64 * LINE
     }
 
     fn area(&self) -> Area {

@@ -50,6 +50,12 @@ impl Choice {
     }
 }
 
+/// These numbers as an option has them: `3`, or `0..3` with both ends.
+pub fn shown(some: &RangeInclusive<u32>) -> String {
+    let (from, to) = (some.start(), some.end());
+    if from == to { from.to_string() } else { format!("{from}..{to}") }
+}
+
 /// Whether a number of a table is one of these.
 pub fn within(some: &RangeInclusive<u32>, number: f64) -> bool {
     (f64::from(*some.start())..=f64::from(*some.end())).contains(&number)

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use super::chart::{Axis, Chart, Curve};
-use super::choice::{By, Choice, within};
+use super::choice::{By, Choice, shown, within};
 use super::scale::Unit;
 use super::table::{Group, Kind, Table};
 
@@ -133,8 +133,7 @@ impl Figure {
             known.dedup();
             let lacks = |some: &&RangeInclusive<u32>| !known.iter().any(|n| within(some, *n));
             if let Some(some) = choice.numbers(by).iter().find(lacks) {
-                let (name, from, to) = (by.name(), some.start(), some.end());
-                let value = if from == to { from.to_string() } else { format!("{from}..{to}") };
+                let (name, value) = (by.name(), shown(some));
                 let (first, last) = (known.first().unwrap_or(&0.0), known.last().unwrap_or(&0.0));
                 return Err(format!("there is no {name} {value} in the tables: they have {first} to {last}"));
             }

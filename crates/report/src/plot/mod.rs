@@ -11,7 +11,7 @@ mod table;
 mod tests;
 
 pub use chart::{Axis, Chart, Curve, METADATA};
-pub use choice::{By, Choice};
+pub use choice::{By, Choice, shown};
 pub use figure::Figure;
 pub use scale::Unit;
 pub use table::{Group, Kind, Table};

@@ -116,9 +116,10 @@ impl<'o> Network<'o> {
         observer: Option<&'o mut dyn Observer>,
     ) -> Network<'o> {
         let both = topology.wires.iter().flat_map(|wire| {
-            [0, 1].map(|end| {
-                let lead = Lead { from: wire.ends[end], to: wire.ends[1 - end] };
-                (lead, Port::new(wire.rate_bps, wire.delay_ns[end], wire.faults[end].clone()))
+            let ends = wire.directions();
+            [0, 1].map(|it| {
+                let lead = Lead { from: ends[it][0], to: ends[it][1] };
+                (lead, Port::new(wire.rate_bps, wire.delay_ns[it], wire.faults[it].clone()))
             })
         });
         let (leads, ports): (Vec<Lead>, Vec<Port>) = both.unzip();

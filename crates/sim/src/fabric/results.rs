@@ -488,8 +488,8 @@ fn link(network: &Network<'_>, setup: &Setup, ends: [Node; 2]) -> LinkResult {
 
 /// Both directions of a wire: their ends, and bits per second on average until a time.
 fn directions(wire: &Wire, until: u64) -> [([Node; 2], u64); 2] {
-    let [a, b] = wire.ends;
-    [([a, b], wire.mean_bps(0, until)), ([b, a], wire.mean_bps(1, until))]
+    let [forth, back] = wire.directions();
+    [(forth, wire.mean_bps(0, until)), (back, wire.mean_bps(1, until))]
 }
 
 /// The link that was used most; of several, the one with the longest queue, then the first.

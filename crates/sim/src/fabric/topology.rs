@@ -20,6 +20,12 @@ pub struct Wire {
 }
 
 impl Wire {
+    /// The nodes from and to which its directions go, in the order of `delay_ns` and `faults`.
+    pub fn directions(&self) -> [[Node; 2]; 2] {
+        let [a, b] = self.ends;
+        [[a, b], [b, a]]
+    }
+
     /// Bits per second on average until a time, from the first end to the second (0) or back (1).
     pub fn mean_bps(&self, direction: usize, until: u64) -> u64 {
         self.faults[direction].rate().map_or(self.rate_bps, |rate| rate.mean_bps(until))
@@ -51,6 +57,16 @@ const HOSTS_MAX: u32 = 65_000;
 pub const SHAPES: &str = "pair, dumbbell:N, star:N, leaf-spine:LEAVES,SPINES,HOSTS_PER_LEAF or fat-tree:K";
 
 impl Topology {
+    /// The faults of all links, in each direction.
+    pub fn faults(&self) -> impl Iterator<Item = &FaultSchedule> {
+        self.wires.iter().flat_map(|wire| &wire.faults)
+    }
+
+    /// The same, to be changed.
+    pub fn faults_mut(&mut self) -> impl Iterator<Item = &mut FaultSchedule> {
+        self.wires.iter_mut().flat_map(|wire| &mut wire.faults)
+    }
+
     /// The shape of this name: two hosts and a link (`pair`), N hosts on each side of a link (`dumbbell:N`), N hosts at a
     /// switch (`star:N`), two tiers (`leaf-spine:L,S,H`), or three (`fat-tree:K`, Al-Fares et al., SIGCOMM 2008).
     ///

@@ -44,14 +44,7 @@ impl Attaching {
     /// Lets the application go on, and waits until it has made its first requests, so that a server listens. False: its process has
     /// ended, or did not in this time.
     pub fn done(mut self, within: Duration) -> bool {
-        let within = Timespec::try_from(within).ok();
-        if self.ready.shutdown(Shutdown::Write).is_err() {
-            return false;
-        }
-        let mut fds =
-            [PollFd::new(&self.ready, PollFlags::IN), PollFd::new(&*self.process.fd, PollFlags::IN)];
-        while poll(&mut fds, within.as_ref()) == Err(Errno::INTR) {}
-        !fds[0].revents().is_empty() && matches!(self.ready.read(&mut [0]), Ok(1))
+        self.ready.shutdown(Shutdown::Write).is_ok() && self.process.says(&mut self.ready, Some(within))
     }
 }
 
@@ -91,6 +84,15 @@ impl Handle {
                 return;
             }
         }
+    }
+
+    /// Waits for a byte of it. False: it has ended, closed the socket, or said nothing in this time.
+    fn says(&self, socket: &mut UnixStream, within: Option<Duration>) -> bool {
+        let within = within.and_then(|time| Timespec::try_from(time).ok());
+        // Children of it may have the socket too, and keep it open.
+        let mut fds = [PollFd::new(&*socket, PollFlags::IN), PollFd::new(&*self.fd, PollFlags::IN)];
+        while poll(&mut fds, within.as_ref()) == Err(Errno::INTR) {}
+        !fds[0].revents().is_empty() && matches!(socket.read(&mut [0]), Ok(1))
     }
 
     /// Whether it has ended in this time; without one it is waited for as long as it takes.
@@ -173,11 +175,7 @@ impl Process {
 
     /// Waits until its application has begun. False: it has ended, or closed what it should say that by.
     pub fn begins(&mut self) -> bool {
-        let Some(ready) = &mut self.ready else { return true };
-        // Children of it may have the socket too, and keep it open.
-        let mut fds = [PollFd::new(&*ready, PollFlags::IN), PollFd::new(&*self.handle.fd, PollFlags::IN)];
-        while poll(&mut fds, None) == Err(Errno::INTR) {}
-        !fds[0].revents().is_empty() && matches!(ready.read(&mut [0]), Ok(1))
+        self.ready.as_mut().is_none_or(|ready| self.handle.says(ready, None))
     }
 
     /// What its application waits for, once it has begun.

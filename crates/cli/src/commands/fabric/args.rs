@@ -321,7 +321,7 @@ fn link(text: &str, topology: &Topology) -> Result<[Node; 2], Failure> {
         .ok_or_else(|| Failure::Usage(format!("--link {text}: say two nodes, such as s0:s1")))?;
     let node = |name: &str| topology.node(name).ok_or_else(|| file::no_node(name, topology));
     let ends = [node(from)?, node(to)?];
-    if topology.wires.iter().any(|wire| wire.ends == ends || wire.ends == [ends[1], ends[0]]) {
+    if topology.wires.iter().any(|wire| wire.directions().contains(&ends)) {
         return Ok(ends);
     }
     let neighbours = file::neighbours(ends[0], topology);

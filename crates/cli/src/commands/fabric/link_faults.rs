@@ -23,14 +23,12 @@ pub fn apply(
     marks: bool,
 ) -> Result<(), Failure> {
     for faults in common.all()? {
-        topology.wires.iter_mut().flat_map(|wire| &mut wire.faults).for_each(|it| faults.apply(it));
+        topology.faults_mut().for_each(|it| faults.apply(it));
     }
     for text in texts {
         some(text, topology)?;
     }
-    let any = |holds: fn(&LinkFaults) -> bool| {
-        topology.wires.iter().flat_map(|wire| &wire.faults).any(|schedule| schedule.any(holds))
-    };
+    let any = |holds: fn(&LinkFaults) -> bool| topology.faults().any(|schedule| schedule.any(holds));
     if any(|faults| faults.silent && faults.path_mtu.is_none()) {
         return Err(Failure::Usage(
             "`black-hole` is of a link with an MTU: say `path-mtu=BYTES` for the same link".into(),
@@ -52,8 +50,7 @@ fn some(text: &str, topology: &mut Topology) -> Result<(), Failure> {
     let links = Links::of(said, topology).map_err(|e| wrong(&e))?;
     let mut found = false;
     for wire in &mut topology.wires {
-        let [a, b] = wire.ends;
-        for (ends, schedule) in [[a, b], [b, a]].into_iter().zip(&mut wire.faults) {
+        for (ends, schedule) in wire.directions().into_iter().zip(&mut wire.faults) {
             if links.has(ends) {
                 faults.apply(schedule);
                 found = true;
@@ -131,10 +128,7 @@ mod tests {
         let rates = Rates { rate_bps: 10, core_rate_bps: 10, delay_ns: 1 };
         let mut topology = Topology::named(topology, &rates).expect("a topology");
         some(text, &mut topology).map_err(|e| e.to_string())?;
-        let both = topology.wires.iter().flat_map(|wire| {
-            let [a, b] = wire.ends;
-            [[a, b], [b, a]].into_iter().zip(&wire.faults)
-        });
+        let both = topology.wires.iter().flat_map(|wire| wire.directions().into_iter().zip(&wire.faults));
         let names = both.filter(|(_, it)| it.any(|faults| faults.down)).map(|(ends, _)| ends);
         let names = names.map(|ends| ends.map(|node| topology.name(node)).join(":"));
         Ok(names.collect::<Vec<_>>().join(" "))
