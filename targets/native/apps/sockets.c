@@ -17,8 +17,14 @@
 #include <unistd.h>
 
 #define EVENTS_AT_ONCE 64
-#define SPACE_PREFIX   "netns="
 #define RELAY_BYTES    ((size_t)2 * RELAY_OCTETS) /* of a link, both ways */
+
+/* What is served in place of a path, by what its argument begins with. */
+static const struct {
+    const char *prefix, *what;
+} SPACES[] = {[SPACE_NAMESPACE] = {"netns=", "network namespace"}, [SPACE_CGROUP] = {"cgroup=", "cgroup"}};
+
+#define SPACE_KINDS (sizeof SPACES / sizeof SPACES[0])
 
 bool relay_watch(struct relay *relay, int fd, enum relay_kind kind, uint32_t place) {
     struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
@@ -207,7 +213,10 @@ static void relay_ready(void *user) {
  * connect. */
 static bool door_open(struct relay *relay, const char *argument, struct carrick_port_error *error) {
     size_t len = strcspn(argument, ",");
-    relay->has_space = strncmp(argument, SPACE_PREFIX, strlen(SPACE_PREFIX)) == 0;
+    size_t kind = 0;
+    while (kind < SPACE_KINDS && strncmp(argument, SPACES[kind].prefix, strlen(SPACES[kind].prefix)) != 0)
+        kind++;
+    relay->has_space = kind < SPACE_KINDS;
     if (len == 0 || len >= sizeof relay->path) {
         snprintf(error->text, sizeof error->text, "`sockets:%.60s`: write a path of at most %zu letters.", argument,
                  sizeof relay->path - 1);
@@ -221,8 +230,11 @@ static bool door_open(struct relay *relay, const char *argument, struct carrick_
         return false;
     }
     memcpy(relay->path, argument, len);
-    if (relay->has_space)
-        return relay_space_open(relay, relay->path + strlen(SPACE_PREFIX), error);
+    if (relay->has_space) {
+        relay->space_kind = (enum space_kind)kind;
+        relay->space_name = relay->path + strlen(SPACES[kind].prefix);
+        return relay_space_open(relay, error);
+    }
     relay->door = carrick_socket_file_open(relay->path, SOCK_SEQPACKET | SOCK_CLOEXEC, 0666, error);
     if (relay->door < 0) {
         relay->path[0] = 0;
@@ -306,7 +318,7 @@ static void *sockets_start(struct carrick_stack *stack, const char *argument, st
         snprintf(error->text, sizeof error->text, "Sockets need a program with an interface of the shape `stream`.");
     else if (door_open(relay, argument, error) && carrick_stack_watch(stack, relay->epoll, relay_ready, relay)) {
         if (relay->has_space)
-            fprintf(stderr, "serving sockets of the network namespace %s\n", relay->path + strlen(SPACE_PREFIX));
+            fprintf(stderr, "serving sockets of the %s %s\n", SPACES[relay->space_kind].what, relay->space_name);
         else
             fprintf(stderr, "serving sockets at %s\n", relay->path);
         return relay;
@@ -317,7 +329,7 @@ static void *sockets_start(struct carrick_stack *stack, const char *argument, st
 
 const struct carrick_application carrick_sockets_application = {
     .name = "sockets",
-    .usage = "sockets:PATH|netns=NAME[,UID:PORT[-PORT]][,UID#CONNECTIONS][,UID=NUMBER]...",
+    .usage = "sockets:PATH|netns=NAME|cgroup=PATH[,UID:PORT[-PORT]][,UID#CONNECTIONS][,UID=NUMBER]...",
     .start = sockets_start,
     .finish = sockets_finish,
     .removes = true,

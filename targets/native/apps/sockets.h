@@ -169,6 +169,8 @@ struct relay {
     bool stuck; /* someone could not ask the stack: too many requests were open */
     int epoll, door, timer;
     bool has_space;
+    enum space_kind space_kind;
+    const char *space_name; /* behind what says the kind, in `path` */
     struct space space;
     uint32_t *flows, flow_bits;     /* the first of the links with one hash of their flows, by places */
     bool unordered;                 /* some links wait until the keeper takes orders */
@@ -233,8 +235,8 @@ void relay_link_apply(struct relay_link *link, enum carrick_socket_option option
 void relay_resume(struct relay *relay);
 void relay_link_resume(struct relay_link *link);
 
-/* Serves the programs of a network namespace. False: `error` says why not. */
-bool relay_space_open(struct relay *relay, const char *name, struct carrick_port_error *error);
+/* Serves the programs of a space, whose kind and name the relay has. False: `error` says why not. */
+bool relay_space_open(struct relay *relay, struct carrick_port_error *error);
 void relay_space_event(struct relay *relay, uint32_t place);
 /* Somebody there listens on a port, or nobody does any more. */
 void relay_space_listens(struct relay *relay, const struct space_report *report);

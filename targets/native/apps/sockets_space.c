@@ -230,7 +230,7 @@ static void keeper_event(struct relay *relay) {
            sizeof report)
         keeper_says(relay, &report, fd);
     if (got == 0) {
-        fprintf(stderr, "sockets: the process that keeps the network namespace has ended; the stack ends, too\n");
+        fprintf(stderr, "sockets: the process that keeps what is served has ended; the stack ends, too\n");
         carrick_stack_stop(relay->stack, CARRICK_EXIT_FAILED);
     }
     bool unordered = relay->unordered;
@@ -251,7 +251,7 @@ void relay_space_event(struct relay *relay, uint32_t place) {
         keeper_event(relay);
 }
 
-bool relay_space_open(struct relay *relay, const char *name, struct carrick_port_error *error) {
+bool relay_space_open(struct relay *relay, struct carrick_port_error *error) {
     while (1u << relay->flow_bits < relay->places)
         relay->flow_bits++;
     relay->flow_bits += relay->flow_bits == 0;
@@ -262,12 +262,13 @@ bool relay_space_open(struct relay *relay, const char *name, struct carrick_port
     }
     for (uint32_t i = 0; i < 1u << relay->flow_bits; i++)
         relay->flows[i] = RELAY_LINKS;
-    if (!carrick_space_open(&relay->space, name, carrick_stack_address(relay->stack), error))
+    if (!carrick_space_open(&relay->space, relay->space_kind, relay->space_name, carrick_stack_address(relay->stack),
+                            error))
         return false;
     if (relay_watch(relay, relay->space.tap, RELAY_SPACE, SPACE_EVENT_TAP) &&
         relay_watch(relay, relay->space.gone, RELAY_SPACE, SPACE_EVENT_GONE) &&
         relay_watch(relay, relay->space.keeper, RELAY_SPACE, SPACE_EVENT_KEEPER))
         return true;
-    snprintf(error->text, sizeof error->text, "Cannot watch the network namespace: %s.", strerror(errno));
+    snprintf(error->text, sizeof error->text, "Cannot watch `%.60s`: %s.", relay->space_name, strerror(errno));
     return false;
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A network namespace whose connections are a stack's (docs/decisions/0017). Programs in it have the kernel's own
- * sockets and need no library. What they send to other hosts goes to the loopback device of the namespace, where the
- * relay has the other end of each connection, with the far host's address and port.
+ * Programs whose connections are a stack's, though they have the kernel's own sockets and no library
+ * (docs/decisions/0017): all of a network namespace, or those of a cgroup. What they send to other hosts goes to the
+ * loopback device, where the relay has the other end of each connection, with the far host's address and port.
+ *
+ * In a namespace, these are all streams. A cgroup's programs share a namespace with others, so their sockets have a
+ * mark. One that connects from no address of its own is routed by it, and so gets the stack's, which then leads all
+ * packets.
  *
  * A connection of the kernel begins on both ends at once (RFC 9293 section 3.5, simultaneous open): a filter drops the
  * program's SYN, the relay reads it, and answers with a SYN of its own when the far host has answered, or with what the
@@ -15,9 +19,34 @@
 
 #include "apps/apps.h"
 
-#define SPACE_MARK   0x6361u /* of the packets of the relay's ends, which the filter lets pass */
-#define SPACE_TABLE  0x6361u /* of routes */
-#define SPACE_PACKET 128u    /* as much of a SYN as is read, and the longest answer to one */
+#define SPACE_LOOPBACK 1u   /* the index of the device, in every namespace */
+#define SPACE_PACKET   128u /* as much of a SYN as is read, and the longest answer to one */
+
+enum space_kind {
+    SPACE_NAMESPACE, /* all programs of a network namespace */
+    SPACE_CGROUP,    /* those of a cgroup (version 2), in the stack's own namespace */
+};
+
+/* How what belongs to a space is known. */
+struct space_place {
+    enum space_kind kind;
+    struct carrick_ip6_address own; /* the stack's address */
+    uint32_t mark;                  /* of the relay's ends, and of a cgroup's sockets; also the number of its routes */
+    bool is_local;                  /* the machine itself has the stack's address, and goes on to have it */
+};
+
+/* Beside the mark, of a cgroup's sockets. */
+#define SPACE_BOUND    1u /* bound to the stack's address */
+#define SPACE_CONNECTS 2u /* routed by the mark, for want of an address; all of a relay's are */
+#define SPACE_BITS     (SPACE_BOUND | SPACE_CONNECTS)
+
+/* An address as the kernel takes it. */
+struct space_address {
+    uint8_t octets[16];
+    uint8_t family, len;
+};
+
+struct space_address space_address_of(struct carrick_ip6_address address);
 
 /* Both ends of a connection. */
 struct space_flow {
@@ -63,17 +92,27 @@ struct space {
     int gone;   /* tells of sockets that are no more */
 };
 
-/* Starts the keeper of the namespace, a name (ip-netns(8)) or a path. `own` is the stack's address. False: `error` says
- * why. */
-bool carrick_space_open(struct space *space, const char *name, struct carrick_ip6_address own,
+/* Starts the keeper of a namespace, which has a name (ip-netns(8)) or a path, or of a cgroup, whose folder this is.
+ * `own` is the stack's address. False: `error` says why. */
+bool carrick_space_open(struct space *space, enum space_kind kind, const char *name, struct carrick_ip6_address own,
                         struct carrick_port_error *error);
 /* The keeper takes back what it has set up, and ends. */
 void carrick_space_close(struct space *space);
 
 /* In the keeper: routes, the filter, and the descriptors of the relay. Returns what failed, with errno; NULL: nothing.
  */
-const char *space_set_up(struct space *space, struct carrick_ip6_address own);
-void space_take_back(struct carrick_ip6_address own);
+const char *space_set_up(struct space *space, struct space_place *place);
+void space_take_back(const struct space_place *place);
+
+/* The part of it that leads packets to the loopback device. Learns whose the address is. */
+const char *space_route(struct space_place *place);
+void space_route_no_longer(const struct space_place *place);
+
+/* A cgroup's folder; -1: it is none. */
+int space_cgroup_open(const char *path);
+/* From here on sockets that its programs make have the mark, for as long as this process lives. False: errno says why.
+ */
+bool space_cgroup_mark(int cgroup, const struct space_place *place);
 
 #define SPACE_PROCESSORS 1024
 

@@ -51,6 +51,7 @@ bool space_whose(const struct space *space, const struct space_flow *flow, uint3
                       .idiag_states = UINT32_MAX,
                       .id = {.idiag_sport = htons(flow->program_port),
                              .idiag_dport = htons(flow->far_port),
+                             .idiag_if = SPACE_LOOPBACK, /* also of a socket that is bound to it */
                              .idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}}}};
     put_address(flow->program, ask.body.id.idiag_src);
     put_address(flow->far, ask.body.id.idiag_dst);

@@ -12,17 +12,22 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "apps/space.h"
 #include "carrick/ipv6.h"
 #include "carrick/sockets.h"
+#include "net/netlink.h"
 
 /* Milliseconds. A socket is among those that listen a moment after its state says so. Where the system does not tell
  * that somebody listens, it is looked for. */
@@ -36,16 +41,24 @@
 
 #define UNSENT 16384 /* of them that may wait for the program: the peer is to wait */
 
+/* Marks, which are also numbers of routes (SPACE_BITS are not theirs). */
+#define MARK        0x6360u
+#define CGROUP_MARK 0x63610000u
+#define CGROUPS     64u
+
+#define PREDECESSOR 2000 /* milliseconds until one that is ending has ended */
+
 struct keeper {
     int relay, diag;
+    struct space_place place;
     uint32_t count;
     struct space_report ports[PORTS]; /* where somebody listens */
 };
 
 /* The far end of a connection. Returns it, or -1. */
-static int far_end(const struct space_order *order) {
+static int far_end(const struct space_order *order, uint32_t mark) {
     bool four = carrick_address_is_ipv4(order->address);
-    int on = 1, mark = (int)SPACE_MARK, size = BUFFER, unsent = UNSENT;
+    int on = 1, size = BUFFER, unsent = UNSENT;
     struct linger reset = {.l_onoff = 1}; /* if the relay ends, the program must not take that for the peer's end */
     struct sockaddr_storage at;
     socklen_t len = carrick_socket_address(order->address, order->port, &at);
@@ -76,7 +89,7 @@ static bool carry_out(const struct keeper *keeper) {
     ssize_t got = recv(keeper->relay, &order, sizeof order, 0);
     if (got != sizeof order)
         return got < 0 && errno == EINTR;
-    int fd = far_end(&order);
+    int fd = far_end(&order, keeper->place.mark | SPACE_CONNECTS);
     struct space_report report = {.kind = SPACE_SOCKET, .id = order.id, .error = fd < 0 ? errno : 0};
     bool told = carrick_socket_pass(keeper->relay, &report, sizeof report, fd, 0);
     if (fd >= 0)
@@ -91,22 +104,40 @@ static struct space_report *port_of(struct space_report *ports, uint32_t count, 
     return NULL;
 }
 
-/* Adds one that listens, unless it does so for other hosts than the stack's. */
-static void add_port(struct space_report *ports, uint32_t *count, const struct nlmsghdr *message) {
+/* Whether a socket listens for the stack's hosts: on all addresses, or on the stack's. */
+static bool is_reached(const struct space_place *place, const struct inet_diag_msg *found) {
+    uint8_t octets[16];
+    memcpy(octets, found->id.idiag_src, sizeof octets);
+    struct carrick_ip6_address at =
+        found->idiag_family == AF_INET ? carrick_address_of_ipv4(carrick_load32(octets)) : carrick_ip6_load(octets);
+    return carrick_ip6_same(at, place->own) || carrick_ip6_same(at, (struct carrick_ip6_address){0}) ||
+           carrick_ip6_same(at, carrick_address_of_ipv4(0));
+}
+
+/* Whether it is the space's: all of a namespace are, and of other namespaces none is seen. */
+static bool is_ours(const struct space_place *place, const struct nlmsghdr *message) {
+    uint32_t mark = 0;
+    const void *given = netlink_find(message, sizeof(struct inet_diag_msg), INET_DIAG_MARK, sizeof mark);
+    if (given)
+        memcpy(&mark, given, sizeof mark);
+    return place->kind == SPACE_NAMESPACE || (mark & ~SPACE_BITS) == place->mark;
+}
+
+/* Adds one that listens. */
+static void add_port(const struct space_place *place, struct space_report *ports, uint32_t *count,
+                     const struct nlmsghdr *message) {
     struct inet_diag_msg found;
     if (message->nlmsg_len < NLMSG_LENGTH(sizeof found))
         return;
     memcpy(&found, NLMSG_DATA(message), sizeof found);
     uint16_t port = ntohs(found.id.idiag_sport);
-    uint8_t first = 0;
-    memcpy(&first, found.id.idiag_src, sizeof first);
-    bool six = found.idiag_family == AF_INET6;
-    bool loopback =
-        six ? found.id.idiag_src[3] == htonl(1) && !(found.id.idiag_src[0] | found.id.idiag_src[1]) : first == 127;
-    if (loopback || *count == PORTS || port_of(ports, *count, port))
+    if (*count == PORTS || !is_reached(place, &found) || !is_ours(place, message) || port_of(ports, *count, port))
         return;
-    ports[(*count)++] = (struct space_report){
-        .kind = SPACE_LISTENS, .port = port, .uid = found.idiag_uid, .backlog = found.idiag_wqueue, .six = six};
+    ports[(*count)++] = (struct space_report){.kind = SPACE_LISTENS,
+                                              .port = port,
+                                              .uid = found.idiag_uid,
+                                              .backlog = found.idiag_wqueue,
+                                              .six = found.idiag_family == AF_INET6};
 }
 
 /* All who listen, of one family. False: the kernel did not tell. */
@@ -131,7 +162,7 @@ static bool look_at(const struct keeper *keeper, uint8_t family, struct space_re
                 return true;
             if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
                 return false;
-            add_port(ports, count, message);
+            add_port(&keeper->place, ports, count, message);
         }
     }
 }
@@ -166,9 +197,9 @@ static int64_t now_ms(void) {
 }
 
 /* For as long as there is a relay. */
-static void keep(int relay, int diag, int set, const struct space_listens *listens) {
+static void keep(int relay, int diag, int set, const struct space_listens *listens, const struct space_place *place) {
     static struct keeper keeper;
-    keeper = (struct keeper){.relay = relay, .diag = diag};
+    keeper = (struct keeper){.relay = relay, .diag = diag, .place = *place};
     struct pollfd told[] = {{.fd = relay, .events = POLLIN}, {.fd = set, .events = POLLIN}};
     int64_t next = now_ms(), every = set < 0 ? LOOK_OFTEN : LOOK_ELSE;
     bool goes_on = true;
@@ -202,7 +233,7 @@ static bool enter(const char *name) {
 /* What the relay is to have, or why there is nothing. */
 struct opened {
     int error;
-    char what[60];
+    char what[80];
 };
 
 static bool pass_all(int relay, const struct space *space) {
@@ -238,18 +269,76 @@ static bool keep_little(void) {
     return syscall(SYS_capset, &header, data) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
+/* This process is the only one of its network namespace with the name, until it ends. If another one has it, that one
+ * may be ending, and takes back what it has set up. False: errno says why. */
+static bool claim(const char *name, int patience) {
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+                                (size_t)snprintf(at.sun_path + 1, sizeof at.sun_path - 1, "carrick-space-%s", name));
+    for (bool again = patience > 0;; again = false) {
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0)
+            return false;
+        if (bind(fd, (const struct sockaddr *)&at, len) == 0 && listen(fd, 16) == 0)
+            return true; /* and stays open */
+        int why = errno;
+        bool waits = why == EADDRINUSE && again && connect(fd, (const struct sockaddr *)&at, len) == 0;
+        struct pollfd ends = {.fd = fd, .events = POLLRDHUP};
+        again = why == EADDRINUSE && again && (!waits || poll(&ends, 1, patience) > 0);
+        close(fd);
+        errno = why;
+        if (!again)
+            return false;
+    }
+}
+
+/* A namespace is one stack's. */
+static const char *place_in_namespace(struct space_place *place, const char *name) {
+    if (!enter(name))
+        return "the namespace";
+    place->mark = MARK;
+    return claim("namespace", PREDECESSOR) ? NULL : "it";
+}
+
+/* So is a cgroup; but a namespace may have several, with a mark each. */
+static const char *place_in_cgroup(struct space_place *place, const char *name, int *cgroup) {
+    struct stat folder;
+    char text[40];
+    *cgroup = space_cgroup_open(name);
+    if (*cgroup < 0 || fstat(*cgroup, &folder) != 0)
+        return errno == ENOTSUP ? "a folder that is no cgroup of version 2" : "its folder";
+    (void)snprintf(text, sizeof text, "cgroup-%llu", (unsigned long long)folder.st_ino);
+    if (!claim(text, PREDECESSOR))
+        return "it";
+    for (uint32_t i = 0; i < CGROUPS; i++) {
+        (void)snprintf(text, sizeof text, "mark-%u", i);
+        place->mark = CGROUP_MARK + (SPACE_BITS + 1) * i;
+        if (claim(text, 0))
+            return NULL;
+        if (errno != EADDRINUSE)
+            break;
+    }
+    return "a mark of its own";
+}
+
 /* The process, which does not return. */
-_Noreturn static void keeper_run(int relay, const char *name, struct carrick_ip6_address own) {
+_Noreturn static void keeper_run(int relay, enum space_kind kind, const char *name, struct carrick_ip6_address own) {
     struct space space = {.tap = -1, .raw = {-1, -1}, .diag = -1, .gone = -1};
-    int mine = dup2(relay, STDERR_FILENO + 1);
+    struct space_place place = {.kind = kind, .own = own};
+    int cgroup = -1, mine = dup2(relay, STDERR_FILENO + 1);
     close_from((unsigned)mine + 1);
     (void)prctl(PR_SET_NAME, "carrick-space");
     for (int number = 1; number < NSIG; number++)
         (void)signal(number, number == SIGPIPE || number == SIGINT || number == SIGTERM || number == SIGHUP ? SIG_IGN
                                                                                                             : SIG_DFL);
     static struct space_listens listens;
-    bool inside = enter(name);
-    const char *failed = inside ? space_set_up(&space, own) : "the namespace";
+    const char *failed =
+        kind == SPACE_CGROUP ? place_in_cgroup(&place, name, &cgroup) : place_in_namespace(&place, name);
+    bool inside = !failed;
+    if (!failed)
+        failed = space_set_up(&space, &place);
+    if (!failed && cgroup >= 0 && !space_cgroup_mark(cgroup, &place))
+        failed = "programs of BPF for it";
     int set = failed ? -1 : space_listens_open(&listens);
     int diag = failed ? -1 : socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     if (!failed && diag < 0)
@@ -261,25 +350,30 @@ _Noreturn static void keeper_run(int relay, const char *name, struct carrick_ip6
         (void)snprintf(opened.what, sizeof opened.what, "%s", failed);
         (void)carrick_socket_pass(mine, &opened, sizeof opened, -1, 0);
     } else if (pass_all(mine, &space)) {
-        keep(mine, diag, set, &listens);
+        keep(mine, diag, set, &listens, &place);
     }
     if (inside)
-        space_take_back(own);
+        space_take_back(&place);
     _exit(0);
 }
 
-static bool failed_to_open(struct space *space, const char *name, const struct opened *opened,
+static bool failed_to_open(struct space *space, enum space_kind kind, const char *name, const struct opened *opened,
                            struct carrick_port_error *error) {
+    bool group = kind == SPACE_CGROUP;
     const char *mend = opened->error == EPERM || opened->error == EACCES ? " Root may (CAP_SYS_ADMIN, CAP_NET_ADMIN)."
+                       : opened->error == ENOENT && group                ? " Make one: `mkdir PATH`, in /sys/fs/cgroup."
                        : opened->error == ENOENT                         ? " Make one: `ip netns add NAME`."
                                                                          : "";
-    snprintf(error->text, sizeof error->text, "Cannot serve the network namespace `%.60s`: %s: %s.%s", name,
-             opened->what, strerror(opened->error), mend);
+    snprintf(error->text, sizeof error->text, "Cannot serve the %s `%.60s`: %s: %s.%s",
+             group ? "cgroup" : "network namespace", name, opened->what,
+             opened->error == EADDRINUSE && strcmp(opened->what, "it") == 0 ? "another stack serves it"
+                                                                            : strerror(opened->error),
+             mend);
     carrick_space_close(space);
     return false;
 }
 
-bool carrick_space_open(struct space *space, const char *name, struct carrick_ip6_address own,
+bool carrick_space_open(struct space *space, enum space_kind kind, const char *name, struct carrick_ip6_address own,
                         struct carrick_port_error *error) {
     struct opened opened = {.what = "its keeper"};
     int *const places[] = {&space->tap, &space->raw[0], &space->raw[1], &space->diag, &space->gone};
@@ -288,17 +382,17 @@ bool carrick_space_open(struct space *space, const char *name, struct carrick_ip
     pid_t keeper = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 ? fork() : -1;
     if (keeper < 0) {
         opened.error = errno;
-        return failed_to_open(space, name, &opened, error);
+        return failed_to_open(space, kind, name, &opened, error);
     }
     if (keeper == 0)
-        keeper_run(ends[1], name, own);
+        keeper_run(ends[1], kind, name, own);
     space->keeper = ends[0];
     close(ends[1]);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         ssize_t got = carrick_socket_take(recvmsg, space->keeper, &opened, sizeof opened, places[i], 0);
         if (got != sizeof opened || opened.error) {
             opened.error = got == sizeof opened ? opened.error : EPIPE;
-            return failed_to_open(space, name, &opened, error);
+            return failed_to_open(space, kind, name, &opened, error);
         }
     }
     return fcntl(space->keeper, F_SETFL, O_NONBLOCK) == 0;

@@ -61,15 +61,16 @@ bool netlink_ask(int protocol, struct netlink_message *message) {
     return why == 0;
 }
 
-const void *netlink_find(const struct netlink_message *message, size_t body, uint16_t type, size_t octets) {
-    size_t at = NLMSG_HDRLEN + aligned(body), end = message->of.header.nlmsg_len;
+const void *netlink_find(const struct nlmsghdr *message, size_t body, uint16_t type, size_t octets) {
+    const uint8_t *begin = (const uint8_t *)message;
+    size_t at = NLMSG_HDRLEN + aligned(body), end = message->nlmsg_len;
     while (at + HEADER <= end) {
         struct nlattr attribute;
-        memcpy(&attribute, message->of.octets + at, sizeof attribute);
+        memcpy(&attribute, begin + at, sizeof attribute);
         if (attribute.nla_len < HEADER || at + attribute.nla_len > end)
             return NULL;
         if ((attribute.nla_type & NLA_TYPE_MASK) == type)
-            return attribute.nla_len - (size_t)HEADER >= octets ? message->of.octets + at + HEADER : NULL;
+            return attribute.nla_len - (size_t)HEADER >= octets ? begin + at + HEADER : NULL;
         at += aligned(attribute.nla_len);
     }
     return NULL;

@@ -30,6 +30,6 @@ void netlink_end(struct netlink_message *message, size_t at);
 bool netlink_ask(int protocol, struct netlink_message *message);
 
 /* The bytes of an attribute behind `body` bytes of an answer; NULL: it is not there, or shorter than `octets`. */
-const void *netlink_find(const struct netlink_message *message, size_t body, uint16_t type, size_t octets);
+const void *netlink_find(const struct nlmsghdr *message, size_t body, uint16_t type, size_t octets);
 
 #endif

@@ -32,10 +32,12 @@ bool carrick_bpf_update(int map, const void *key, const void *value) {
     return carrick_bpf(BPF_MAP_UPDATE_ELEM, &attr) == 0;
 }
 
-int carrick_bpf_load(enum bpf_prog_type type, const struct bpf_insn *instructions, uint32_t count) {
+int carrick_bpf_load(enum bpf_prog_type type, enum bpf_attach_type where, const struct bpf_insn *instructions,
+                     uint32_t count) {
     union bpf_attr attr;
     memset(&attr, 0, sizeof attr);
     attr.prog_type = type;
+    attr.expected_attach_type = where;
     attr.insns = address(instructions);
     attr.insn_cnt = count;
     attr.license = address("Dual MIT/GPL");
@@ -43,11 +45,12 @@ int carrick_bpf_load(enum bpf_prog_type type, const struct bpf_insn *instruction
     return carrick_bpf(BPF_PROG_LOAD, &attr);
 }
 
-int carrick_bpf_attach(int program, uint32_t device, uint32_t where, uint32_t flags) {
+int carrick_bpf_attach(int program, uint32_t what, enum bpf_attach_type where, uint32_t flags) {
     union bpf_attr attr;
     memset(&attr, 0, sizeof attr);
     attr.link_create.prog_fd = (uint32_t)program;
-    attr.link_create.target_ifindex = device;
+    attr.link_create.target_ifindex = what; /* of one union with `target_fd` */
+    ;
     attr.link_create.attach_type = where;
     attr.link_create.flags = flags;
     return carrick_bpf(BPF_LINK_CREATE, &attr);

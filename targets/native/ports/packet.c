@@ -213,7 +213,7 @@ static int packet_load_keeper(uint32_t address, uint8_t protocol) {
         SET(BPF_REG_0, TC_ACT_SHOT),
         EXIT,
     };
-    return carrick_bpf_load(BPF_PROG_TYPE_SCHED_CLS, program, sizeof program / sizeof program[0]);
+    return carrick_bpf_load(BPF_PROG_TYPE_SCHED_CLS, 0, program, sizeof program / sizeof program[0]);
 }
 
 /* The same of IPv6. */
@@ -230,7 +230,7 @@ static int packet_load_keeper6(struct carrick_ip6_address address, uint8_t proto
         SET(BPF_REG_0, TC_ACT_SHOT),
         EXIT,
     };
-    return carrick_bpf_load(BPF_PROG_TYPE_SCHED_CLS, program, sizeof program / sizeof program[0]);
+    return carrick_bpf_load(BPF_PROG_TYPE_SCHED_CLS, 0, program, sizeof program / sizeof program[0]);
 }
 
 /* The kernel's own stack would look for whom the stack's packets are, and answer that nobody is there. Without the

@@ -124,7 +124,7 @@ static int xdp_load(int map, const uint8_t *mac, uint32_t address) {
         SET(BPF_REG_0, XDP_PASS),
         EXIT,
     };
-    return carrick_bpf_load(BPF_PROG_TYPE_XDP, program, sizeof program / sizeof program[0]);
+    return carrick_bpf_load(BPF_PROG_TYPE_XDP, 0, program, sizeof program / sizeof program[0]);
 }
 
 /* As xdp_load, of an IPv6 address, what is for its group of neighbour discovery (RFC 4291 §2.7.1), and advertisements
@@ -163,7 +163,7 @@ static int xdp_load6(int map, const uint8_t *mac, struct carrick_ip6_address add
         SET(BPF_REG_0, XDP_PASS),
         EXIT,
     };
-    return carrick_bpf_load(BPF_PROG_TYPE_XDP, program, sizeof program / sizeof program[0]);
+    return carrick_bpf_load(BPF_PROG_TYPE_XDP, 0, program, sizeof program / sizeof program[0]);
 }
 
 /* Hands over everything. */
@@ -176,7 +176,7 @@ static int xdp_load_all(int map) {
         CALL(BPF_FUNC_redirect_map),
         EXIT,
     };
-    return carrick_bpf_load(BPF_PROG_TYPE_XDP, program, sizeof program / sizeof program[0]);
+    return carrick_bpf_load(BPF_PROG_TYPE_XDP, 0, program, sizeof program / sizeof program[0]);
 }
 
 /* The device receives what the program hands over. */

@@ -35,7 +35,7 @@ bool kernel_device_takes(uint32_t device) {
     netlink_put(&message, CTRL_ATTR_FAMILY_NAME, NETDEV_FAMILY, sizeof NETDEV_FAMILY);
     if (!netlink_ask(NETLINK_GENERIC, &message))
         return true;
-    const void *found = netlink_find(&message, sizeof body, CTRL_ATTR_FAMILY_ID, 2);
+    const void *found = netlink_find(&message.of.header, sizeof body, CTRL_ATTR_FAMILY_ID, 2);
     if (!found)
         return true;
     uint16_t family;
@@ -46,7 +46,7 @@ bool kernel_device_takes(uint32_t device) {
     netlink_put(&message, NETDEV_IFINDEX, &device, sizeof device);
     if (!netlink_ask(NETLINK_GENERIC, &message))
         return true;
-    found = netlink_find(&message, sizeof body, NETDEV_XDP_FEATURES, sizeof features);
+    found = netlink_find(&message.of.header, sizeof body, NETDEV_XDP_FEATURES, sizeof features);
     if (!found)
         return true;
     memcpy(&features, found, sizeof features);
@@ -93,7 +93,7 @@ static bool next_hop(uint32_t device, const struct carrick_hop *to, struct carri
     netlink_put(&message, RTA_OIF, &device, sizeof device);
     if (!netlink_ask(NETLINK_ROUTE, &message))
         return false;
-    const void *gateway = netlink_find(&message, sizeof body, RTA_GATEWAY, to->len);
+    const void *gateway = netlink_find(&message.of.header, sizeof body, RTA_GATEWAY, to->len);
     *hop = *to;
     if (gateway)
         memcpy(hop->octets, gateway, to->len);
@@ -109,7 +109,7 @@ static bool neighbour(uint32_t device, const struct carrick_hop *hop, uint8_t ad
     if (!netlink_ask(NETLINK_ROUTE, &message))
         return false;
     memcpy(&body, message.of.octets + NLMSG_HDRLEN, sizeof body);
-    const void *found = netlink_find(&message, sizeof body, NDA_LLADDR, 6);
+    const void *found = netlink_find(&message.of.header, sizeof body, NDA_LLADDR, 6);
     if (!found || !(body.ndm_state & (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP)))
         return false;
     memcpy(address, found, 6);

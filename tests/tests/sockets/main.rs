@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Unmodified programs over the stack: their sockets are relayed by the library that is preloaded.
+//! Unmodified programs over the stack: their sockets are relayed by the library that is preloaded, or are the kernel's own, of a
+//! network namespace or a cgroup.
 
 mod cases;
+mod cgroups;
 mod descriptors;
 mod documented;
 mod early;
@@ -10,6 +12,7 @@ mod namespaces;
 mod over_ipv6;
 mod programs;
 mod setting;
+mod space;
 mod twins;
 mod users;
 

@@ -11,6 +11,7 @@ use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::{Running, saying, serve, started};
 
 use super::setting::{PATIENCE, Stack};
+use super::space::Space;
 use super::{behaves_but, peer, peer_at};
 
 /// A stack that serves a namespace, and the service at the other end of its wire.
@@ -25,11 +26,11 @@ fn connected(more: &[&str]) -> Option<(Net, Stack, Running)> {
 }
 
 /// All cases but one: `TCP_INFO` is of the connection to the host.
-fn behaves_between(program: Command, ours: &str, peer: &str) {
+pub fn behaves_between(program: Command, ours: &str, peer: &str) {
     behaves_but(program, ours, peer, &["the_inside_is_told"]);
 }
 
-fn behaves(program: Command) {
+pub fn behaves(program: Command) {
     behaves_between(program, Net::OURS, Net::PEER);
 }
 
@@ -49,7 +50,7 @@ fn programs_in_it_behave_alike_by_the_kernel() {
     }
     let Some(net) = Net::kernel_on_both() else { return };
     enable_veth_redirect_but(&net, 0);
-    let Some(stack) = Stack::start_in_kernel_with_space(&net) else { return };
+    let Some(stack) = Stack::start_in_kernel_serving(&net, Space::namespace(&net)) else { return };
     let _peer = peer(&net);
     behaves(stack.command(&net, "python3"));
     stack.end();
@@ -64,7 +65,7 @@ fn programs_in_it_behave_alike_over_ipv6() {
     if net.take_ipv6(End::Peer, "fd00:77::2").is_err() {
         return;
     }
-    let stack = Stack::start_with_space_over_ipv6(&net, "fd00:77::1");
+    let stack = Stack::start_serving_over_ipv6(&net, Space::namespace(&net), "fd00:77::1");
     let _peer = peer_at(&net, "fd00:77::2");
     behaves_between(stack.command(&net, "python3"), "fd00:77::1", "fd00:77::2");
     stack.end();
@@ -78,7 +79,7 @@ fn programs_in_it_behave_alike_on_a_wire_that_mixes_packets() {
 }
 
 /// Builds a program that a library cannot reach. `None`, said aloud, where its compiler is missing.
-fn built(compiler: &str, arguments: &[&str], source: &str, dir: &Path) -> Option<PathBuf> {
+pub fn built(compiler: &str, arguments: &[&str], source: &str, dir: &Path) -> Option<PathBuf> {
     if lacks(compiler) {
         return None;
     }
@@ -91,10 +92,9 @@ fn built(compiler: &str, arguments: &[&str], source: &str, dir: &Path) -> Option
     Some(program)
 }
 
-/// Echoes to the program in the namespace, and has the program echo, with that program at both ends.
-fn echoes_both_ways(program: &Path) {
-    let Some(net) = Net::new() else { return };
-    let stack = Stack::start_with_space(&net, "", &[]);
+/// Echoes to the program in the space, and has the program echo, with that program at both ends.
+pub fn echoes_both_ways(program: &Path, net: &Net, space: Space) {
+    let stack = Stack::start_serving(net, space, "", &[]);
     let said = |mut command: Command, arguments: &[&str]| {
         let done = command.args(arguments).output().expect("it starts");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -103,9 +103,9 @@ fn echoes_both_ways(program: &Path) {
     let program = program.to_string_lossy();
     let theirs = serve(net.command(End::Peer, &program).args(["serve", "0.0.0.0:7001"]), "serving");
     let address = format!("{}:7001", Net::PEER);
-    assert_eq!(said(stack.command(&net, &program), &["ask", &address]), "3000000 the same\n");
+    assert_eq!(said(stack.command(net, &program), &["ask", &address]), "3000000 the same\n");
     drop(theirs);
-    let _ours = serve(stack.command(&net, &program).args(["serve", "0.0.0.0:7002"]), "serving");
+    let _ours = serve(stack.command(net, &program).args(["serve", "0.0.0.0:7002"]), "serving");
     let address = format!("{}:7002", Net::OURS);
     assert_eq!(said(net.command(End::Peer, &program), &["ask", &address]), "3000000 the same\n");
     stack.end();
@@ -115,8 +115,9 @@ fn echoes_both_ways(program: &Path) {
 #[test]
 fn a_program_of_go_is_served() {
     let dir = tempfile::tempdir().expect("a folder");
-    if let Some(program) = built("go", &["build"], "echo.go", dir.path()) {
-        echoes_both_ways(&program);
+    let Some(program) = built("go", &["build"], "echo.go", dir.path()) else { return };
+    if let Some(net) = Net::new() {
+        echoes_both_ways(&program, &net, Space::namespace(&net));
     }
 }
 
@@ -132,7 +133,9 @@ fn a_static_program_with_io_uring_is_served() {
         carrick_tests::net::skip("this kernel has no io_uring");
         return;
     }
-    echoes_both_ways(&program);
+    if let Some(net) = Net::new() {
+        echoes_both_ways(&program, &net, Space::namespace(&net));
+    }
 }
 
 const UNTIL_IT_ENDS: &str = "
@@ -145,15 +148,21 @@ except OSError as e:
     print(errno.errorcode[e.errno])
 ";
 
-/// A dead stack must not look like the end of a stream, and nobody connects to what nobody serves.
-#[test]
-fn a_stack_that_is_killed_leaves_nothing_that_waits() {
-    let Some((net, stack, _peer)) = connected(&[]) else { return };
-    let mut program = stack.command(&net, "python3");
+/// Kills it while a program waits for the peer: a dead stack must not look like the end of a stream.
+pub fn left_without_a_stack(net: &Net, stack: Stack) -> Space {
+    let mut program = stack.command(net, "python3");
     let (waiting, lines) = saying(program.args(["-u", "-c", UNTIL_IT_ENDS, Net::PEER]), "connected");
     let space = stack.kill();
     assert_eq!(lines.collect::<Vec<_>>(), ["ECONNRESET"]);
     drop(waiting);
+    space
+}
+
+/// And nobody connects to what nobody serves.
+#[test]
+fn a_stack_that_is_killed_leaves_nothing_that_waits() {
+    let Some((net, stack, _peer)) = connected(&[]) else { return };
+    let space = left_without_a_stack(&net, stack);
     let rules =
         || space.command("ip").args(["rule", "show", "ipproto", "tcp"]).output().expect("it starts").stdout;
     let begin = Instant::now();
@@ -176,7 +185,7 @@ fn a_stack_whose_keeper_is_killed_ends_with_a_sentence() {
     let killed = Command::new("kill").args(["-KILL", &keeper]).status().expect("it starts");
     assert!(killed.success());
     let said = stack.fails();
-    assert!(said.contains("keeps the network namespace has ended"), "{said}");
+    assert!(said.contains("keeps what is served has ended"), "{said}");
 }
 
 const PORTS: &str = "

@@ -12,6 +12,8 @@ use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::{Running, started};
 use tempfile::TempDir;
 
+use super::space::Space;
+
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
 
 /// What a stack ends with that lacks something of this machine.
@@ -36,38 +38,8 @@ pub struct Stack {
     library: PathBuf,
     /// with its door
     dir: TempDir,
-    /// the namespace that it serves, in place of its door
+    /// what it serves, in place of its door
     space: Option<Space>,
-}
-
-/// A network namespace without devices, removed when dropped.
-pub struct Space(String);
-
-impl Space {
-    /// Makes it, beside those of a net.
-    fn new(net: &Net) -> Space {
-        let name = format!("{}-c", net.name(End::Ours));
-        let made = Command::new("ip").args(["netns", "add", &name]).status().expect("it starts");
-        assert!(made.success(), "as those of the net");
-        Space(name)
-    }
-
-    pub fn name(&self) -> &str {
-        &self.0
-    }
-
-    /// A program there.
-    pub fn command(&self, program: &str) -> Command {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.0, program]);
-        command
-    }
-}
-
-impl Drop for Space {
-    fn drop(&mut self) {
-        let _ = Command::new("ip").args(["netns", "del", &self.0]).status();
-    }
 }
 
 impl Stack {
@@ -109,27 +81,37 @@ impl Stack {
 
     /// As [`Stack::start_for`], for the programs of a namespace.
     pub fn start_with_space(net: &Net, users: &str, more: &[&str]) -> Stack {
+        Stack::start_serving(net, Space::namespace(net), users, more)
+    }
+
+    /// The same, for the programs of a space.
+    pub fn start_serving(net: &Net, space: Space, users: &str, more: &[&str]) -> Stack {
+        Stack::start_serving_at(net, Net::OURS, space, users, more)
+    }
+
+    /// The same, with this address.
+    pub fn start_serving_at(net: &Net, address: &str, space: Space, users: &str, more: &[&str]) -> Stack {
         let mut command = net.command(End::Ours, &host(PROGRAM).to_string_lossy());
         command.args(["--port", &net.port(), "--requests", "4096"]).args(more);
-        command.args(["--addr", &format!("{}/24", Net::OURS)]);
-        Stack::serving_space(command, users, Space::new(net)).expect("it needs nothing")
+        command.args(["--addr", &format!("{address}/24")]);
+        Stack::serving_space(command, users, space).expect("it needs nothing")
     }
 
     /// The same, over IPv6, with this address.
-    pub fn start_with_space_over_ipv6(net: &Net, address: &str) -> Stack {
+    pub fn start_serving_over_ipv6(net: &Net, space: Space, address: &str) -> Stack {
         let host = host_with(PROGRAM, &["--over", "ipv6"]);
         let mut command = net.command(End::Ours, &host.to_string_lossy());
         command.args(["--port", &net.port(), "--addr", &format!("{address}/64")]);
-        Stack::serving_space(command, "", Space::new(net)).expect("it needs nothing")
+        Stack::serving_space(command, "", space).expect("it needs nothing")
     }
 
     /// The same, with a core in the kernel.
-    pub fn start_in_kernel_with_space(net: &Net) -> Option<Stack> {
-        Stack::serving_space(run_in_kernel(net, &root().join(PROGRAM)), "", Space::new(net))
+    pub fn start_in_kernel_serving(net: &Net, space: Space) -> Option<Stack> {
+        Stack::serving_space(run_in_kernel(net, &root().join(PROGRAM)), "", space)
     }
 
     fn serving_space(command: Command, users: &str, space: Space) -> Option<Stack> {
-        let app = format!("sockets:netns={}{users}", space.name());
+        let app = format!("sockets:{}{users}", space.argument());
         Stack::serving_at(command, &app, &host(PROGRAM), Some(space))
     }
 
@@ -152,7 +134,7 @@ impl Stack {
         Stack::serving_at(command, users, host, None)
     }
 
-    /// At the door, for `who`, or for a namespace.
+    /// At the door, for `who`, or for a space.
     fn serving_at(mut command: Command, who: &str, host: &Path, space: Option<Space>) -> Option<Stack> {
         let dir = tempfile::tempdir().expect("a folder");
         let app = match &space {
@@ -220,7 +202,7 @@ impl Stack {
         }
     }
 
-    /// Ends it as the system does that needs its memory; its namespace is left.
+    /// Ends it as the system does that needs its memory; what it served is left.
     pub fn kill(mut self) -> Space {
         let killed = Command::new("kill").args(["-KILL", &self.id().to_string()]).status();
         assert!(killed.is_ok_and(|done| done.success()), "it is still there");

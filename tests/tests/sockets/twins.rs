@@ -10,6 +10,7 @@ use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::serve;
 
 use super::setting::Stack;
+use super::space::Space;
 
 const FOLDER: &str = "tests/tests/sockets/twins";
 
@@ -141,8 +142,8 @@ fn calls_say_what_they_say_on_linux() {
     stack.end();
 }
 
-/// Over a stack that serves a namespace: programs there have the kernel's own sockets.
-fn said_in_a_namespace(net: &Net, stack: &Stack, which: &[&str]) -> String {
+/// Over a stack that serves a space: programs there have the kernel's own sockets.
+fn said_in_a_space(net: &Net, stack: &Stack, which: &[&str]) -> String {
     said_with(net, stack.command(net, "python3"), which, &["late"])
 }
 
@@ -153,9 +154,24 @@ fn calls_in_a_namespace_say_what_they_say_on_linux() {
     }
     let Some(net) = Net::new() else { return };
     let stack = Stack::start_with_space(&net, "", &[]);
-    let ours = |which: &[&str]| said_in_a_namespace(&net, &stack, which);
+    let ours = |which: &[&str]| said_in_a_space(&net, &stack, which);
     compare_cases(&ours, MEANT[1]);
     compare_sequences(&ours, "101-140");
+    stack.end();
+}
+
+/// Where a socket of IPv4 is bound to the stack's address by another way than the kernel's own.
+#[test]
+fn calls_in_a_cgroup_say_what_they_say_on_linux() {
+    if lacks("python3") {
+        return;
+    }
+    let Some(net) = Net::new() else { return };
+    let Some(space) = Space::cgroup(&net) else { return };
+    let stack = Stack::start_serving(&net, space, "", &[]);
+    let ours = |which: &[&str]| said_in_a_space(&net, &stack, which);
+    compare_cases(&ours, MEANT[1]);
+    compare_sequences(&ours, "141-160");
     stack.end();
 }
 
@@ -166,8 +182,8 @@ fn calls_in_a_namespace_say_what_they_say_on_linux_by_the_kernel() {
     }
     let Some(net) = Net::kernel_on_both() else { return };
     enable_veth_redirect_but(&net, 0);
-    let Some(stack) = Stack::start_in_kernel_with_space(&net) else { return };
-    compare_cases(&|which| said_in_a_namespace(&net, &stack, which), MEANT[1]);
+    let Some(stack) = Stack::start_in_kernel_serving(&net, Space::namespace(&net)) else { return };
+    compare_cases(&|which| said_in_a_space(&net, &stack, which), MEANT[1]);
     stack.end();
 }
 
