@@ -51,6 +51,7 @@ fn setup(program: &Program, shape: &str, kind: Kind, octets: u64) -> Setup {
         outstanding: None,
         keep: false,
         services: Vec::new(),
+        cross: Vec::new(),
         features: Vec::new(),
         offloads: Vec::new(),
         calls: Vec::new(),

@@ -81,8 +81,8 @@ pub fn files(text: &str) -> impl Iterator<Item = &str> {
     rates.filter_map(|(_, file)| file)
 }
 
-/// Names and values of faults, without their times.
-fn named(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+/// Names and values of faults, or of other settings, without their times.
+pub fn named(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let faults = text.split_once('@').map_or(text, |(faults, _)| faults);
     faults.split(',').map(|fault| match fault.split_once('=') {
         Some((name, value)) => (name.trim(), Some(value.trim())),
@@ -188,7 +188,7 @@ impl FaultArgs {
 }
 
 /// `2s..3s`, `2s..` or `..3s`, in nanoseconds.
-fn interval(text: &str) -> Result<(u64, u64), Failure> {
+pub fn interval(text: &str) -> Result<(u64, u64), Failure> {
     let text = text.trim();
     let wrong = |why: &str| Failure::Usage(format!("{text:?} is not an interval: {why}"));
     let (from, until) =

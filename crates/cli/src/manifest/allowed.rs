@@ -109,6 +109,7 @@ const SIMULATION: Allowed = Allowed {
         ("call", Plain),
         ("calls", File),
         ("link_fault", FilesOfFaults),
+        ("cross", FileBehind("trace=")),
         ("link", Plain),
         ("keep", Plain),
         ("every", Plain),

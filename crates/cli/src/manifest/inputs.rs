@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The files beside the program that runs are made of: a topology, traces of flows, calls, rates of links, programs in the
+//! The files beside the program that runs are made of: a topology, traces of flows, calls, rates of links, cross traffic, programs in the
 //! network.
 
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub fn of<'p>(
         let traces = flows.into_iter().flatten().filter_map(|workload| workload.strip_prefix("trace:"));
         files.extend(topology.into_iter().chain(traces).map(PathBuf::from).chain(fabric.calls.clone()));
     }
-    let rates = args.link_faults.rate_trace.iter().cloned().chain(fabric.rate_traces()?);
+    let rates = args.link_faults.rate_trace.iter().cloned().chain(fabric.recordings()?);
     for file in rates {
         if !files.contains(&file) {
             files.push(file);

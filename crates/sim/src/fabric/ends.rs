@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The end of a flow of a program that may lose messages: its sender has finished, and nothing is on its way.
 
+use super::cross;
 use super::flows::{FIRST_LOOK, Flow};
 use super::host_apps::address;
 use super::network::{Happening, Network};
+use super::packets::Label;
 
 /// The next look is after this part of the time that has gone by.
 const PART: u64 = 4;
@@ -38,8 +40,8 @@ impl Network<'_> {
         let ends = [address(flow.source), address(flow.destination)];
         // A program in the network may give a packet other addresses.
         let anywhere = !stations.is_empty();
-        let under_way =
-            || self.packets.any(|it| anywhere || ends.contains(&it.source) && ends.contains(&it.destination));
+        let between = |it: &Label| anywhere || ends.contains(&it.source) && ends.contains(&it.destination);
+        let under_way = || self.packets.any(|it, octets| between(it) && cross::source_of(octets).is_none());
         idle(flow.source) && idle(flow.destination) && settled && !under_way()
     }
 }

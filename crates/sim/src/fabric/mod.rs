@@ -6,6 +6,7 @@
 //! until then.
 
 mod by_program;
+pub mod cross;
 mod ends;
 mod flows;
 mod groups;
@@ -50,6 +51,7 @@ use crate::interface::{Interface, Shape};
 use crate::judge;
 use crate::observe::Observer;
 use crate::scenario::{Engine, Way};
+use cross::Source;
 use host::Host;
 use host_apps::{HostApp, Place};
 use network::Network;
@@ -149,9 +151,11 @@ pub fn run_through(
     let offloads = stations.iter().filter_map(|it| it.offload.as_ref());
     offload::check(setup, offloads, flows.longest_message(setup.message))?;
     let rest = (setup.queueing.clone(), setup.seed);
+    let cross = Source::all(&setup.cross, topology, setup.mtu, setup.seed)?;
     let calls = TimedCalls::new(setup.calls.clone());
     let mut network = Network::new(topology, hosts, stations, flows, rest, observer);
     network.timed = calls;
+    network.cross = cross;
     network.groups = groups.several().then(|| groups.clone());
     network.run(setup.limit);
     let claims: Vec<String> = (0..)

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::cross::{self, Source};
 use super::flows::{FIRST_LOOK, Flows};
 use super::groups::Groups;
 use super::host::Host;
@@ -43,6 +44,8 @@ pub(super) enum Happening {
     Work { station: u32, worker: u32 },
     /// a call of the interface is made, beside those of the applications
     Call { number: u32 },
+    /// a source of cross traffic sends its next packet, of so many bytes
+    Cross { source: u32, octets: u32 },
     /// a flow begins
     Begin { flow: u32 },
     /// a flow may be over of which messages were lost
@@ -86,6 +89,7 @@ pub struct Network<'o> {
     pub(super) packets: Packets,
     event_queue: EventQueue<Happening>,
     pub(super) timed: TimedCalls,
+    pub(super) cross: Vec<Source>,
     pub(super) observer: Option<&'o mut dyn Observer>,
     now: u64,
     /// used again and again
@@ -138,6 +142,7 @@ impl<'o> Network<'o> {
             event_queue: EventQueue::default(),
             now: 0,
             timed: TimedCalls::default(),
+            cross: Vec::new(),
             records: Vec::new(),
             made: 0,
             hops: 0,
@@ -180,6 +185,7 @@ impl<'o> Network<'o> {
         for host in 0..self.hosts.len() {
             self.pump(host);
         }
+        (0..self.cross.len() as u32).for_each(|source| self.plan_cross(source));
         self.plan_start(0);
         while let Some((at, happening)) = self.event_queue.next() {
             if at > limit || self.flows.done() {
@@ -234,6 +240,7 @@ impl<'o> Network<'o> {
             Happening::Station { station } => self.station_timer(station),
             Happening::Work { station, worker } => self.station_works(station, worker as usize),
             Happening::Call { number } => self.call(number),
+            Happening::Cross { source, octets } => self.send_cross(source, octets),
             Happening::Begin { flow } => self.begin(flow),
             Happening::Over { flow } => self.look_for_end(flow),
             Happening::Starts { place } => {
@@ -266,6 +273,49 @@ impl<'o> Network<'o> {
         let host = self.flows.all[flow as usize].source as usize;
         self.hosts[host].app.begin(flow, &mut self.flows, self.now);
         self.pump(host);
+    }
+
+    // ---- cross traffic ----
+
+    fn plan_cross(&mut self, source: u32) {
+        if let Some((at, octets)) = self.cross[source as usize].next_packet() {
+            self.plan(at, Happening::Cross { source, octets });
+        }
+    }
+
+    /// A packet waits before its host's link, as one of a program in the network between them does; or finds no room there.
+    fn send_cross(&mut self, source: u32, octets: u32) {
+        let Source { of, counters, .. } = &mut self.cross[source as usize];
+        let out = self.uplinks[of.from as usize];
+        counters.sent += 1;
+        counters.sent_octets += u64::from(octets);
+        if self.ports[out as usize].octets() + u64::from(octets) > self.queueing.octets {
+            counters.dropped += 1;
+        } else {
+            let host = of.from;
+            let (packet, mut room) = self.packets.begin();
+            cross::make(&mut room, of, (source, octets));
+            self.packets.put(packet, room);
+            match self.stations.last(host) {
+                Some(station) => {
+                    self.enter(Entry { station, interface: 1, packet, from: out ^ 1 });
+                    self.resume();
+                }
+                None => self.hold(out, packet, octets),
+            }
+        }
+        self.plan_cross(source);
+    }
+
+    /// Whether a packet that reaches a host is one of cross traffic, which ends there.
+    fn ends_cross(&mut self, packet: u32) -> bool {
+        let octets = self.packets.octets(packet);
+        let source = cross::source_of(octets).and_then(|number| self.cross.get_mut(number));
+        let Some(Source { counters, .. }) = source else { return false };
+        counters.delivered += 1;
+        counters.delivered_octets += octets.len() as u64;
+        self.packets.end(packet);
+        true
     }
 
     // ---- in the network ----
@@ -422,6 +472,9 @@ impl<'o> Network<'o> {
 
     /// A packet reaches a host: its core takes it, at once or when the host has served it.
     pub(super) fn deliver(&mut self, host: usize, packet: u32) {
+        if !self.cross.is_empty() && self.ends_cross(packet) {
+            return;
+        }
         let Some(server) = &mut self.hosts[host].server else { return self.take(host, packet) };
         match server.arrive(packet) {
             Ok(Some(takes)) => self.plan(self.now + takes, Happening::Served { host: host as u32 }),

@@ -47,11 +47,12 @@ impl Packets {
         self.all[number as usize] = octets;
     }
 
-    /// Whether a packet is on its way of which this holds. It takes time: nothing notes which packets are.
-    pub fn any(&self, holds: impl Fn(&Label) -> bool) -> bool {
+    /// Whether a packet is on its way of which this holds, and of its bytes. It takes time: nothing notes which packets are.
+    pub fn any(&self, holds: impl Fn(&Label, &[u8]) -> bool) -> bool {
         let mut gone = vec![false; self.all.len()];
         self.free.iter().for_each(|number| gone[*number as usize] = true);
-        gone.iter().zip(&self.labels).any(|(gone, label)| !gone && holds(label))
+        let all = gone.iter().zip(&self.labels).zip(&self.all);
+        all.filter(|((gone, _), _)| !**gone).any(|((_, label), octets)| holds(label, octets))
     }
 
     pub fn label(&self, number: u32) -> Label {
@@ -196,7 +197,7 @@ fn set_tos(octets: &mut [u8], to: u8) {
 }
 
 /// An IPv6 header has none.
-fn renew_checksum(octets: &mut [u8]) {
+pub fn renew_checksum(octets: &mut [u8]) {
     if is_ipv6(octets) {
         return;
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use carrick_ir::{COUNTERS, STATUS_NAMES};
 
+use super::cross::{CrossCounters, Source};
 use super::flows::{Flow, MessageTimes, Outcome, Series};
 use super::groups::{Foreign, Groups};
 use super::network::Network;
@@ -116,6 +117,17 @@ pub struct LinkResult {
     pub busy: f64,
 }
 
+/// What came of a source of cross traffic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CrossResult {
+    /// `h2:h0`
+    pub name: String,
+    pub counters: CrossCounters,
+    /// bits per second that were sent, and that were delivered, from its beginning to its end or that of the run
+    pub sent_bps: f64,
+    pub delivered_bps: f64,
+}
+
 /// What came of the service of a host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServiceResult {
@@ -132,6 +144,7 @@ pub struct Results {
     pub flows: Vec<FlowResult>,
     pub stations: Vec<StationResult>,
     pub services: Vec<ServiceResult>,
+    pub cross: Vec<CrossResult>,
     /// calls beside those of the applications
     pub calls: Vec<CallResult>,
     /// claims of these programs that did not hold, and packets that they handed to each other for ever: sentences
@@ -204,6 +217,7 @@ impl Results {
             flows,
             stations,
             services: services(&network, setup),
+            cross: cross(&network, setup),
             calls: network.timed.results(),
             misdeeds,
             links: setup.links.iter().map(|ends| link(&network, setup, *ends)).collect(),
@@ -410,6 +424,21 @@ fn services(network: &Network<'_>, setup: &Setup) -> Vec<ServiceResult> {
     };
     let hosts = (0..).zip(&network.hosts);
     hosts.filter_map(|(host, it)| it.server.as_ref().map(|server| of((host, server)))).collect()
+}
+
+fn cross(network: &Network<'_>, setup: &Setup) -> Vec<CrossResult> {
+    let of = |source: &Source| {
+        let Source { of, counters, .. } = source;
+        let lasted = of.end.min(network.now()).saturating_sub(of.begin).max(1);
+        let bps = |octets: u64| octets as f64 * 8e9 / lasted as f64;
+        CrossResult {
+            name: [of.from, of.to].map(|host| setup.topology.name(host)).join(":"),
+            counters: *counters,
+            sent_bps: bps(counters.sent_octets),
+            delivered_bps: bps(counters.delivered_octets),
+        }
+    };
+    network.cross.iter().map(of).collect()
 }
 
 fn stations(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a run is made of.
 
+use super::cross::Cross;
 use super::flows::{Flow, Start};
 use super::groups::Groups;
 use super::offload::Offload;
@@ -26,6 +27,8 @@ pub struct Setup {
     pub offloads: Vec<Offload>,
     /// calls beside those of the applications
     pub calls: Vec<TimedCall>,
+    /// packets of models, beside those of programs
+    pub cross: Vec<Cross>,
     /// links whose use is reported: from a node to another one
     pub links: Vec<[Node; 2]>,
     /// bytes of a message at most, where a program carries messages

@@ -13,6 +13,7 @@ use carrick_sim::fabric::topology::{Links, Node, Topology};
 use carrick_sim::fabric::workload::{Between, KINDS, Kind, Workload, parse_trace};
 use clap::Args;
 
+use super::cross;
 use super::file::{self, At};
 use super::link_faults;
 use super::offload::{self, service_time};
@@ -130,6 +131,11 @@ pub struct FabricArgs {
     /// links of s4, 'h0-s0: down @ 2s..3s' in both directions. A fault has the name of its option
     #[arg(long, value_name = "LINKS: FAULTS", requires = "topology")]
     pub link_fault: Vec<String>,
+    /// Cross traffic of a model, HOSTS:HOST: SETTINGS @ FROM..TO, which no program sends: 'h2:h0: rate=20Mbps', with poisson for random
+    /// gaps and size=200B for shorter packets; 'h2..h5:h0: rate=50Mbps,on=10ms,off=40ms' in bursts, whose times shape=1.5 makes those of
+    /// Pareto; 'h2:h0: trace=FILE' from a table (CSV, `gap_ns,bytes`), which repeats
+    #[arg(long, value_name = "HOSTS:HOST: SETTINGS", requires = "topology")]
+    pub cross: Vec<String>,
     /// Link to report on, in the direction NODE:NODE, such as s0:s1
     #[arg(long, value_name = "NODE:NODE", requires = "topology")]
     pub link: Vec<String>,
@@ -194,6 +200,7 @@ impl FabricArgs {
         let setup = Setup {
             links: self.link.iter().map(|text| link(text, &topology)).collect::<Result<_, _>>()?,
             calls: Vec::new(),
+            cross: cross::all(&self.cross, &topology, common.mtu)?,
             topology,
             queueing: self.queueing(common)?,
             workload: workload(&self.workload, flow_sizes, self.flows)?,
@@ -214,15 +221,16 @@ impl FabricArgs {
         Ok((setup, programs))
     }
 
-    /// Files of rates over time that links of the topology have.
+    /// Files of rates over time that links of the topology have, and of cross traffic.
     ///
     /// # Errors
     /// [`Failure::Usage`] if the topology's file cannot be read or is none.
-    pub fn rate_traces(&self) -> Result<Vec<PathBuf>, Failure> {
+    pub fn recordings(&self) -> Result<Vec<PathBuf>, Failure> {
         let file = self.topology.as_ref().filter(|name| name.ends_with(".toml"));
         let mut all = file.map_or(Ok(Vec::new()), |file| file::rate_traces(Path::new(file)))?;
         let faults = self.link_fault.iter().filter_map(|text| faults::of_links(text));
         all.extend(faults.flat_map(|(_, text)| faults::files(text)).map(PathBuf::from));
+        all.extend(cross::files(&self.cross));
         Ok(all)
     }
 

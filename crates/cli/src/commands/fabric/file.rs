@@ -163,6 +163,17 @@ pub fn nodes(text: &str, topology: &Topology) -> Result<std::ops::RangeInclusive
     })
 }
 
+/// As [`nodes`], of a node by its name: one that is missing is an error that says which there are.
+///
+/// # Errors
+/// A sentence, if there are none.
+pub fn named_nodes(text: &str, topology: &Topology) -> Result<std::ops::RangeInclusive<Node>, String> {
+    match topology.node(text) {
+        None if !text.contains("..") => Err(no_node(text, topology).to_string()),
+        _ => nodes(text, topology),
+    }
+}
+
 /// The nodes to which a node has links, as text; not all of many.
 pub fn neighbours(node: Node, topology: &Topology) -> String {
     let other = |wire: &Wire| match wire.ends {

@@ -8,7 +8,7 @@ use carrick_driver::Failure;
 use carrick_sim::fabric::topology::{Node, Topology};
 use carrick_sim::faults::LinkFaults;
 
-use super::file::{self, nodes};
+use super::file::{self, named_nodes};
 use crate::commands::faults::{self, FaultArgs, TimedFaults};
 
 /// Gives links their faults: all those of `common`, and some those of `--link-fault`. `marks` says whether switches mark by the bytes
@@ -79,10 +79,7 @@ impl Links {
         let all = 0..=(topology.hosts + topology.switches - 1);
         let end = |text: &str| match text.trim() {
             "*" => Ok(all.clone()),
-            text if !text.contains("..") && topology.node(text).is_none() => {
-                Err(file::no_node(text, topology).to_string())
-            }
-            text => nodes(text, topology),
+            text => named_nodes(text, topology),
         };
         let (from, to, both) = match (text.split_once(':'), text.split_once('-')) {
             (Some((from, to)), _) => (end(from)?, end(to)?, false),

@@ -9,7 +9,7 @@ use carrick_ir::{COUNTERS, counter};
 use carrick_sim::fabric::MessageTimes;
 use carrick_sim::fabric::port::PortCounters;
 use carrick_sim::fabric::results::{
-    Bucket, LinkResult, OffloadResult, Results, ServiceResult, StationResult, Tier, TierResult,
+    Bucket, CrossResult, LinkResult, OffloadResult, Results, ServiceResult, StationResult, Tier, TierResult,
 };
 use carrick_sim::fabric::timed::CallResult;
 use serde_json::{Map, Value, json};
@@ -120,6 +120,7 @@ fn one(run: &Run) {
     r.links.iter().for_each(|it| link("link", it));
     refused::lines("hosts", &r.counters, None).iter().for_each(|line| println!("{line}"));
     r.services.iter().for_each(service);
+    r.cross.iter().for_each(cross);
     for call in r.calls.iter().filter(|call| call.failure().is_none()) {
         println!("called            {}: {}", call.text, call.status().unwrap_or_default());
     }
@@ -198,6 +199,33 @@ fn service(s: &ServiceResult) {
         c.longest,
         s.busy * 100.0
     );
+}
+
+fn cross(it: &CrossResult) {
+    let c = &it.counters;
+    println!(
+        "{:<17} {} of cross traffic sent, {} delivered: {} and {} packets, {} dropped by its host",
+        format!("cross {}", it.name),
+        rate(it.sent_bps),
+        rate(it.delivered_bps),
+        c.sent,
+        c.delivered,
+        c.dropped
+    );
+}
+
+fn cross_json(it: &CrossResult) -> Value {
+    let c = &it.counters;
+    json!({
+        "hosts": it.name,
+        "sent_packets": c.sent,
+        "sent_bytes": c.sent_octets,
+        "sent_bps": it.sent_bps,
+        "dropped": c.dropped,
+        "delivered_packets": c.delivered,
+        "delivered_bytes": c.delivered_octets,
+        "delivered_bps": it.delivered_bps,
+    })
 }
 
 /// The global contexts of a program in the network, a line for each.
@@ -286,6 +314,7 @@ fn run_json(run: &Run, varied: &[String]) -> Value {
         "counters": counters(&r.counters),
         "programs": r.stations.iter().zip(&run.globals).map(station_json).collect::<Vec<_>>(),
         "calls": r.calls.iter().map(call_json).collect::<Vec<_>>(),
+        "cross": r.cross.iter().map(cross_json).collect::<Vec<_>>(),
         "services": r.services.iter().map(service_json).collect::<Vec<_>>(),
         "failures": r.failures(),
     })

@@ -77,7 +77,7 @@ const ELSEWHERE: [&str; 16] = [
     "timeline", "plot", "seeds", "jobs", "shard",
 ];
 /// Options whose values have commas themselves, beside those that the parser splits.
-const WITH_COMMAS: [&str; 5] = ["host_with", "service", "offload", "call", "link_fault"];
+const WITH_COMMAS: [&str; 6] = ["host_with", "service", "offload", "call", "link_fault", "cross"];
 
 /// An option of a simulation, as the command line gives it.
 #[derive(Debug, Clone)]
