@@ -143,6 +143,9 @@ fn only_what_is_in_it_is_the_stacks() {
     let _peer = say(far(), "0.0.0.0", 7000, "peer");
     assert_eq!(connect(inside(), Net::PEER, 7000), format!("{} peer\n", Net::OURS));
     assert_eq!(connect(outside(), Net::PEER, 7000), format!("{ELSE} peer\n"));
+    // A socket of IPv6 that connects to an address of IPv4.
+    let mapped = |address: &str| format!("::ffff:{address}");
+    assert_eq!(connect(inside(), &mapped(Net::PEER), 7000), format!("{} peer\n", mapped(Net::OURS)));
 
     let _outside = say(outside(), "0.0.0.0", 7001, "outside");
     assert_eq!(connect(far(), ELSE, 7001), format!("{} outside\n", Net::PEER));
@@ -158,8 +161,7 @@ fn only_what_is_in_it_is_the_stacks() {
     assert_eq!(connect(outside(), Net::OURS, 7002), format!("{} inside\n", Net::OURS));
 
     let _own = say(inside(), Net::OURS, 7003, "own");
-    let mapped = format!("::ffff:{}", Net::OURS);
-    let _mapped = say(inside(), &mapped, 7004, "mapped");
+    let _mapped = say(inside(), &mapped(Net::OURS), 7004, "mapped");
     for (port, words) in [(7003, "own"), (7004, "mapped")] {
         assert_eq!(connect_in_time(far, Net::OURS, port), format!("{} {words}\n", Net::PEER));
         assert_eq!(connect(far(), ELSE, port), "ConnectionRefusedError\n");
