@@ -48,6 +48,12 @@ impl Choice {
         let all = self.numbers(by);
         all.is_empty() || all.iter().any(|some| within(some, number))
     }
+
+    /// Whether contexts of a host are shown where nobody chose: of those that send, if it is known which do.
+    pub fn shows(&self, senders: Option<&[f64]>, host: f64) -> bool {
+        let chosen = !self.hosts.is_empty() || !self.contexts.is_empty();
+        chosen || senders.is_none_or(|senders| senders.contains(&host))
+    }
 }
 
 /// These numbers as an option has them: `3`, or `0..3` with both ends.

@@ -164,9 +164,13 @@ impl Figure {
         let mine = || tables.iter().filter(|table| table.kind == self.of());
         let groups = || mine().flat_map(|table| table.groups.iter().map(move |group| (table, group)));
         let several = groups().any(|(_, group)| group.seeds.len() > 1);
+        let mut silent = 0;
         let flows = |(table, group)| {
             let mut own = self.flows(group);
             own.retain(|flow| flow.is_none_or(|line| self.wants(choice, line)));
+            let found = own.len();
+            own.retain(|flow| flow.is_none_or(|[host, _]| choice.shows(group.senders.as_deref(), host)));
+            silent += found - own.len();
             let own = own.into_iter().enumerate();
             own.map(move |(rank, flow)| (rank, (table, group, flow)))
         };
@@ -187,7 +191,11 @@ impl Figure {
                 curves[first].label.extend(["; bottleneck ", bottleneck]);
             }
         }
-        let left = (count > GROUPS).then(|| self.left(count));
+        let mut left = (count > GROUPS).then(|| self.left(count));
+        if silent > 0 {
+            let what = format!("Hosts that send no flow have {silent} more: --host shows them.");
+            left = Some(left.into_iter().chain([what]).collect::<Vec<_>>().join(" "));
+        }
         let (title, x, mut y) = self.axes();
         let mut title = title.to_owned();
         if let (Figure::Samples, Some([field, unit])) = (self, groups().next().map(|(_, g)| &*g.texts)) {

@@ -61,6 +61,11 @@ impl Kind {
         }
     }
 
+    /// A column of newer tables behind the last one.
+    fn behind(self) -> Option<&'static str> {
+        (self == Kind::Samples).then_some("sends")
+    }
+
     /// The columns of text that drawings name, where a table has them.
     fn texts(self) -> &'static [&'static str] {
         match self {
@@ -88,6 +93,8 @@ pub struct Group {
     pub rows: Vec<Vec<Option<f64>>>,
     /// text that is the same in all lines of the first run: the bottleneck (timeline), or the field and its unit (samples)
     pub texts: Vec<String>,
+    /// of samples: the hosts that send flows; `None`: no column says so
+    pub senders: Option<Vec<f64>>,
 }
 
 /// A table that was read.
@@ -113,7 +120,8 @@ impl Table {
         let place = |name: &str| head.iter().position(|column| *column == name);
         let columns: Option<Vec<usize>> = wanted.iter().map(|name| place(name)).collect();
         let background = place("background");
-        let (columns, varied) = columns.zip(place(last).map(|at| at + 1)).ok_or(none)?;
+        let behind = kind.behind().and_then(place);
+        let (columns, varied) = columns.zip(behind.or(place(last)).map(|at| at + 1)).ok_or(none)?;
         let texts: Vec<usize> = kind.texts().iter().filter_map(|name| place(name)).collect();
         let mut table = Table { kind, label: label.to_owned(), groups: Vec::new() };
         for (number, line) in lines.filter(|(_, line)| !line.starts_with('#')) {
@@ -133,14 +141,17 @@ impl Table {
             let values = head.iter().zip(&cells).skip(varied).map(|(name, value)| format!("{name}={value}"));
             let values = values.collect::<Vec<_>>().join(", ");
             let texts = texts.iter().map(|at| cells[*at].to_owned()).collect();
-            table.add(values, cells[0], row, texts);
+            let sends = behind.map(|at| !matches!(cells[at], "" | "0"));
+            table.add(values, cells[0], (row, sends), texts);
         }
         Ok(table)
     }
 
-    fn add(&mut self, values: String, seed: &str, row: Vec<Option<f64>>, texts: Vec<String>) {
+    fn add(&mut self, values: String, seed: &str, of: (Vec<Option<f64>>, Option<bool>), texts: Vec<String>) {
+        let (row, sends) = of;
         let place = self.groups.iter().position(|group| group.values == values).unwrap_or_else(|| {
-            self.groups.push(Group { values, seeds: Vec::new(), rows: Vec::new(), texts });
+            let (seeds, rows, senders) = (Vec::new(), Vec::new(), sends.map(|_| Vec::new()));
+            self.groups.push(Group { values, seeds, rows, texts, senders });
             self.groups.len() - 1
         });
         let group = &mut self.groups[place];
@@ -148,6 +159,11 @@ impl Table {
             group.seeds.push(seed.to_owned());
         }
         if self.kind == Kind::Flows || group.seeds[0] == seed {
+            if let (Some(host), Some(true), Some(senders)) = (row[1], sends, &mut group.senders)
+                && !senders.contains(&host)
+            {
+                senders.push(host);
+            }
             group.rows.push(row);
         }
     }

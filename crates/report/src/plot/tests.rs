@@ -92,6 +92,28 @@ fn contexts_of_several_hosts_are_in_one_drawing() {
     assert_eq!((chart.title.as_str(), chart.y.unit), ("cwnd of each context", Unit::Octets));
 }
 
+/// What a receiver's window does says little, and hides what a sender's does.
+#[test]
+fn contexts_of_hosts_that_send_nothing_are_shown_on_request() {
+    const TABLE: &str = "seed,sampled_ns,host,context,field,unit,value,sends,features
+1,1000,0,1,cwnd,B,1500,2,a
+1,1000,1,1,cwnd,B,10,0,a
+1,1000,2,1,cwnd,B,10,0,b
+";
+    let samples = [table("x", TABLE)];
+    let chosen = |hosts: &[u32]| {
+        let hosts = hosts.iter().map(|n| *n..=*n).collect();
+        Figure::Samples.chosen(&samples, &Choice { hosts, ..Choice::default() })
+    };
+    let labels = |chart: &Chart| chart.curves.iter().map(|c| c.label.clone()).collect::<Vec<_>>();
+    let usual = chosen(&[]);
+    assert_eq!(labels(&usual), ["x, features=a, host 0, context 1"]);
+    assert_eq!(usual.note.as_deref(), Some("Hosts that send no flow have 2 more: --host shows them."));
+    let asked = chosen(&[1, 2]);
+    assert_eq!(labels(&asked), ["x, features=a, host 1, context 1", "x, features=b, host 2, context 1"]);
+    assert_eq!(asked.note, None);
+}
+
 #[test]
 fn contexts_and_flows_are_chosen() {
     let samples = [table("x", SAMPLES)];

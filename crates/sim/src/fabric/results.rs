@@ -384,6 +384,11 @@ impl Results {
         }
     }
 
+    /// How many flows a host sends, those of the background among them.
+    pub fn sends(&self, host: Node) -> usize {
+        self.flows.iter().filter(|f| f.flow.source == host).count()
+    }
+
     /// Ends a line about a host.
     pub fn about_host(&self, host: Node, line: &mut String) {
         let features = self.features.get(host as usize).map(String::as_str);

@@ -115,8 +115,12 @@ impl Network {
         let of = |(station, program)| globals.of(station, program);
         let globals = self.programs.iter().enumerate().map(of).collect();
         let (retransmitted, rtt_ns) = (measured.then_some(metrics.retransmitted_packets()), metrics.rtt());
-        let about = |host: u32, line: &mut String| results.about_host(host, line);
-        let samples = samples.map_or(String::new(), |samples| samples.csv(results.host_columns(), about));
+        let about = |host: u32, line: &mut String| {
+            line.push_str(&format!(",{}", results.sends(host)));
+            results.about_host(host, line);
+        };
+        let columns = format!(",sends{}", results.host_columns());
+        let samples = samples.map_or(String::new(), |samples| samples.csv(&columns, about));
         let senders = senders(hosts, &results);
         let by_host = measured.then_some(metrics.retransmitted_by);
         let programs = by_program(&results, by_host.as_ref());
