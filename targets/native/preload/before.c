@@ -30,7 +30,7 @@ bool preload_may_change(int fd) {
     struct carrick_socket_name name;
     socklen_t len = sizeof address;
     int noted = errno;
-    bool socket = preload_libc.getsockname(fd, (struct sockaddr *)&address, &len) == 0;
+    bool socket = !preload_confined && preload_libc.getsockname(fd, (struct sockaddr *)&address, &len) == 0;
     errno = noted;
     if (!socket)
         return false;

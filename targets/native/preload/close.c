@@ -18,7 +18,7 @@ void preload_lingers(void) {
 
 static bool linger_of(int fd, struct linger *linger) {
     socklen_t len = sizeof *linger;
-    return atomic_load_explicit(&lingers, memory_order_relaxed) &&
+    return atomic_load_explicit(&lingers, memory_order_relaxed) && !preload_confined &&
            preload_libc.getsockopt(fd, SOL_SOCKET, SO_LINGER, linger, &len) == 0 && linger->l_onoff;
 }
 

@@ -74,7 +74,7 @@ PRELOADED int listen(int fd, int backlog) {
 
 PRELOADED int shutdown(int fd, int how) {
     struct carrick_socket_name name;
-    bool ours = preload_name(fd, &name);
+    bool ours = !preload_confined && preload_name(fd, &name);
     if (ours && name.kind == CARRICK_SOCKET_CONNECTION && preload_is_over(fd, &name))
         return fail(ENOTCONN);
     if (!ours || name.kind != CARRICK_SOCKET_BOUND)

@@ -8,7 +8,7 @@
 
 static bool has_error(int fd) {
     struct carrick_socket_name name;
-    int error = preload_name(fd, &name) && name.kind == CARRICK_SOCKET_CONNECTION
+    int error = !preload_confined && preload_name(fd, &name) && name.kind == CARRICK_SOCKET_CONNECTION
                     ? preload_why(fd, name.id, CARRICK_WHY_LOOK)
                     : 0;
     return error && error != EMFILE && error != ENFILE; /* without a descriptor nobody can be asked */

@@ -14,6 +14,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -134,6 +135,10 @@ bool preload_marked(int fd);
 int preload_why(int fd, uint64_t id, uint32_t manner);
 /* What reading returns that has got this, which is not positive: -1 with errno, if the connection broke off. */
 ssize_t preload_ended(int fd, ssize_t got);
+
+/* The process has given up system calls, and may die of one that it does not make itself (seccomp): nothing is added to
+ * its calls any more. */
+extern atomic_bool preload_confined;
 
 /* Whether a connection is over, for both ends. */
 bool preload_is_over(int fd, const struct carrick_socket_name *name);

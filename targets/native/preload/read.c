@@ -12,14 +12,16 @@
 
 #include "preload/preload.h"
 
+atomic_bool preload_confined;
+
 /* The stack closes its end only of what has failed, or when both have said all. Where it had not read everything, the
  * kernel calls that a reset, whatever the reason was. */
 ssize_t preload_ended(int fd, ssize_t got) {
     struct carrick_socket_name name;
     struct pollfd look = {.fd = fd};
     int noted = errno;
-    bool over = (got == 0 || noted == ECONNRESET) && preload_libc.poll(&look, 1, 0) == 1 && look.revents & POLLHUP &&
-                preload_name(fd, &name) && name.kind == CARRICK_SOCKET_CONNECTION;
+    bool over = (got == 0 || noted == ECONNRESET) && !preload_confined && preload_libc.poll(&look, 1, 0) == 1 &&
+                look.revents & POLLHUP && preload_name(fd, &name) && name.kind == CARRICK_SOCKET_CONNECTION;
     int error = over ? preload_why(fd, name.id, CARRICK_WHY_READ) : 0;
     errno = error ? error : noted;
     return error ? -1 : got;
@@ -30,8 +32,8 @@ static bool refuses_reading(int fd) {
     struct carrick_socket_name name;
     int type = 0, noted = errno;
     socklen_t len = sizeof type;
-    bool refuses = preload_libc.getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_SEQPACKET &&
-                   preload_name(fd, &name) && name.kind == CARRICK_SOCKET_BOUND;
+    bool refuses = !preload_confined && preload_libc.getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
+                   type == SOCK_SEQPACKET && preload_name(fd, &name) && name.kind == CARRICK_SOCKET_BOUND;
     errno = refuses ? ENOTCONN : noted;
     return refuses;
 }

@@ -36,7 +36,8 @@ void preload_mark(int fd, bool is) {
 }
 
 bool preload_marked(int fd) {
-    return fd >= 0 && fd < MARKS && atomic_load_explicit(&marks[fd / 64], memory_order_relaxed) >> (fd & 63) & 1;
+    return fd >= 0 && fd < MARKS && !preload_confined &&
+           atomic_load_explicit(&marks[fd / 64], memory_order_relaxed) >> (fd & 63) & 1;
 }
 
 bool preload_is_connection(int fd) {

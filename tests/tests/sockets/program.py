@@ -2,6 +2,7 @@
 """A program that knows nothing of the stack beneath its sockets. What it expects is what the kernel's stack does, on which it
 runs first. Prints the name of each case when it has passed; the last line is `all`."""
 import array
+import ctypes
 import errno
 import fcntl
 import itertools
@@ -591,6 +592,39 @@ def descriptors_are_duplicated_and_inherited():
         got += os.read(other, 4 - len(got))
     assert got == b"exec"
     os.close(other)
+
+
+SOCKET_CALLS = {"x86_64": [*range(41, 48), *range(49, 56), 288, 299, 307], "aarch64": [*range(198, 210), 211, 212, 242, 243, 269]}
+
+
+def give_up_calls_of_sockets():
+    """The process dies of each of them but shutdown(), which it keeps."""
+    kill, allow, load, equal = 0x80000000, 0x7FFF0000, (0x20, 0, 0, 0), 0x15
+    checks = [(equal, 0, 1, n) + (6, 0, 0, kill) for n in SOCKET_CALLS.get(os.uname().machine, [])]
+    filters = [load] + [half for check in checks for half in (check[:4], check[4:])] + [(6, 0, 0, allow)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *f) for f in filters))
+    program = struct.pack("HxxxxxxP", len(filters), ctypes.addressof(code))
+    prctl = ctypes.CDLL(None).prctl
+    zeros = [ctypes.c_ulong(0)] * 3
+    assert prctl(38, ctypes.c_ulong(1), *zeros) == 0  # PR_SET_NO_NEW_PRIVS
+    assert prctl(22, ctypes.c_ulong(2), program, *zeros[:2]) == 0  # PR_SET_SECCOMP
+
+
+@case
+def a_program_may_give_up_calls_of_sockets():
+    s = ask("echo")
+    child = os.fork()
+    if child == 0:
+        give_up_calls_of_sockets()
+        os.write(s.fileno(), b"confined")
+        got = b""
+        while len(got) < 8:
+            assert wait(s, select.POLLIN) == select.POLLIN
+            got += os.read(s.fileno(), 8)
+        s.shutdown(socket.SHUT_WR)
+        wait(s, select.POLLIN)
+        os._exit(0 if (got, os.read(s.fileno(), 1)) == (b"confined", b"") else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 @case
