@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use super::cases::{languages, stores, tools, web};
 use super::setting::Stack;
+use super::space::Space;
 
 /// A wire, and a stack at our end of it.
 pub struct Place {
@@ -117,7 +118,7 @@ fn all_of_them_by_the_kernel() {
 
 #[test]
 fn all_of_them_in_a_namespace_by_the_kernel() {
-    in_the_kernel(Stack::start_in_kernel_with_space, true);
+    in_the_kernel(|net| Stack::start_in_kernel_serving(net, Space::namespace(net)), true);
 }
 
 fn in_the_kernel(start: fn(&Net) -> Option<Stack>, crosswise: bool) {
