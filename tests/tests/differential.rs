@@ -156,6 +156,16 @@ fn choices_over_a_value() {
     }
 }
 
+/// An array of a header does what is written as a field for each element, and an index as tests of it.
+#[test]
+fn arrays_of_headers_and_events() {
+    let (arrays, unfolded) = (own("tests/programs/arrays.mtp"), own("tests/programs/arrays_unfolded.mtp"));
+    if let Some(packets) = hold(&arrays) {
+        assert!(packets > 1000, "only {packets} packets were made");
+        hold_against(&arrays, &checked(&unfolded));
+    }
+}
+
 /// Extensions run where their points are.
 #[test]
 fn points() {

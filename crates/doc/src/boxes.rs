@@ -102,10 +102,10 @@ fn boxed(field: &BpField, from: u32, to: u32, keys: &mut Keys) -> String {
         "0".to_owned()
     } else if named_from(field) != from {
         "...".to_owned()
-    } else if field.name.len() <= room {
-        field.name.clone()
+    } else if field.written().len() <= room {
+        field.written().into_owned()
     } else {
-        keys.of(&field.name)
+        keys.of(&field.written())
     };
     let name = if name.len() <= room { name } else { ".".repeat(room.min(3)) };
     format!("{name:^room$}")
@@ -135,7 +135,7 @@ fn row(program: &Program, bp: &BlueprintDef, field: &BpField) -> [String; 5] {
         (None, true) => format!("{}, packed", g.name),
         (None, false) => g.name.clone(),
     });
-    [bits, field.name.clone(), print::type_name(program, &field.ty), values, group]
+    [bits, field.written().into_owned(), print::type_name(program, &field.ty), values, group]
 }
 
 /// Large numbers are addresses: they read better in hexadecimal.
@@ -171,6 +171,7 @@ mod tests {
             base: 0,
             range: None,
             kind,
+            element: None,
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Headers as RFCs draw them, 32 bits a row, as pictures.
 
+use std::borrow::Cow;
+
 use carrick_ir::BpField;
 
 use crate::html::escape;
@@ -52,7 +54,7 @@ impl Picture {
             }
         }
         for row in rows {
-            let needed = row.iter().map(|p| turned(label(p.field), p.bits)).max().unwrap_or(0);
+            let needed = row.iter().map(|p| turned(&label(p.field), p.bits)).max().unwrap_or(0);
             let height = ROW.max(needed);
             for piece in &row {
                 self.cell(piece, height, when.is_some());
@@ -63,7 +65,7 @@ impl Picture {
 
     fn cell(&mut self, piece: &Piece<'_>, height: u32, optional: bool) {
         let (x, width) = (piece.from % ROW_BITS * BIT, piece.bits * BIT);
-        let name = escape(label(piece.field));
+        let name = escape(&label(piece.field));
         let class = if optional { "field optional" } else { "field" };
         let bits = piece.field.bits;
         self.svg.push_str(&format!(
@@ -73,7 +75,7 @@ impl Picture {
         ));
         let (cx, cy) = (x + width / 2, self.height + height / 2);
         let more = if piece.whole { "" } else { " …" };
-        if turned(label(piece.field), piece.bits) == 0 {
+        if turned(&label(piece.field), piece.bits) == 0 {
             self.svg.push_str(&format!("<text x=\"{cx}\" y=\"{cy}\">{name}{more}</text></g>"));
         } else {
             self.svg.push_str(&format!(
@@ -132,6 +134,6 @@ fn turned(name: &str, bits: u32) -> u32 {
     if letters * LETTER + 4 <= bits * BIT { 0 } else { letters * SMALL_LETTER + 8 }
 }
 
-fn label(field: &BpField) -> &str {
-    if field.is_padding() { "0" } else { &field.name }
+fn label(field: &BpField) -> Cow<'_, str> {
+    if field.is_padding() { Cow::Borrowed("0") } else { field.written() }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What stands in packets.
 
+use std::borrow::Cow;
+
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetLayer, OptDef, Program, print};
 
 use crate::header::Picture;
@@ -17,7 +19,8 @@ pub fn packets(program: &Program) -> String {
 }
 
 fn blueprint(program: &Program, bp: &BlueprintDef) -> String {
-    let names: Vec<&str> = bp.fields.iter().map(|f| f.name.as_str()).collect();
+    let names: Vec<Cow<'_, str>> = bp.fields.iter().map(BpField::written).collect();
+    let names: Vec<&str> = names.iter().map(Cow::as_ref).collect();
     let mut picture = Picture::new();
     picture.fields(bp.fixed_fields(), None);
     for part in &bp.parts {
@@ -27,7 +30,7 @@ fn blueprint(program: &Program, bp: &BlueprintDef) -> String {
             .map(|e| print::without_parentheses(&print::expression(program, e, &names)).to_owned());
         match bp.part_fields(part) {
             [field] if part.varint => {
-                picture.open(&format!("{} (1 to 8 bytes)", field.name), when.as_deref());
+                picture.open(&format!("{} (1 to 8 bytes)", field.written()), when.as_deref());
             }
             fields => picture.fields(fields, when.as_deref()),
         }
@@ -46,7 +49,7 @@ fn blueprint(program: &Program, bp: &BlueprintDef) -> String {
     let rows = bp.fields.iter().filter(|f| !f.is_padding()).map(|field| {
         let ty = print::type_name(program, &field.ty);
         vec![
-            code(&field.name),
+            code(&field.written()),
             code(&ty),
             field.bits.to_string(),
             value(program, field, &names),

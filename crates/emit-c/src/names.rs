@@ -124,7 +124,7 @@ impl<'p> Names<'p> {
     /// A declaration of `name` with this type, without a semicolon.
     pub fn declaration(&self, ty: &Ty, name: &str) -> String {
         match ty {
-            Ty::Array(element, n) => format!("{}[{n}]", self.declaration(element, name)),
+            Ty::Array(element, n) => self.declaration(element, &format!("{name}[{n}]")),
             other => format!("{} {name}", self.ctype(other)),
         }
     }

@@ -79,7 +79,11 @@ impl Emitter<'_> {
         for (field, kept) in fields.iter().zip(&timer.says) {
             let from = safe(&ctx.fields[*kept as usize].name);
             let element = if timer.element.is_some() { format!("[{which}]") } else { String::new() };
-            self.w.line(format!("{event}{} = c->{from}{element};", safe(&field.name)));
+            let to = format!("{event}{}", safe(&field.name));
+            self.w.line(match field.ty {
+                Ty::Array(..) => format!("CARRICK_COPY_ARRAY({to}, c->{from}{element});"),
+                _ => format!("{to} = c->{from}{element};"),
+            });
         }
     }
 

@@ -27,7 +27,7 @@ impl Emitter<'_> {
         }
         let fields =
             p.scratchpads.iter().flat_map(|s| &s.fields).chain(p.contexts.iter().flat_map(|c| &c.fields));
-        for field in fields {
+        for field in fields.chain(p.events.iter().flat_map(|e| &e.fields)) {
             self.declare(&field.ty, &mut done);
         }
         for local in p.functions.iter().flat_map(|f| &f.locals) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What follows from the declaration of a blueprint: which bytes its fields and parts take.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::crc::{CRC_OCTETS, Crc, CrcMask};
+use crate::header_array::{FieldArray, FieldElement};
 use crate::part::{BpPart, VARINT_OCTETS};
 use crate::program::{BlueprintDef, BpField, BpFieldKind, Program};
 
@@ -67,5 +69,45 @@ impl BlueprintDef {
             }
         }
         mask
+    }
+}
+
+impl BpField {
+    /// The name of the declaration that it is of.
+    pub fn declared(&self) -> &str {
+        self.element.as_ref().map_or(&self.name, |element| &element.array)
+    }
+
+    /// The field as programs write it: `kind`, `cutoff[2]`, `acks[0].id`.
+    pub fn written(&self) -> Cow<'_, str> {
+        match &self.element {
+            None => Cow::Borrowed(&self.name),
+            Some(FieldElement { array, at, part: None, .. }) => Cow::Owned(format!("{array}[{at}]")),
+            Some(FieldElement { array, at, part: Some(part), .. }) => {
+                Cow::Owned(format!("{array}[{at}].{}", part.name))
+            }
+        }
+    }
+}
+
+impl BlueprintDef {
+    /// The number of the field that is declared alone, under this name.
+    pub fn field_named(&self, name: &str) -> Option<u32> {
+        self.fields.iter().position(|f| f.element.is_none() && f.name == name).map(|at| at as u32)
+    }
+
+    /// The array that is declared under this name.
+    pub fn array_named(&self, name: &str) -> Option<FieldArray> {
+        let fields = || self.fields.iter().filter_map(|f| f.element.as_ref()).filter(|e| e.array == name);
+        let first = self.fields.iter().position(|f| f.element.is_some() && f.declared() == name)? as u32;
+        let element = fields().next()?;
+        let parts = fields().filter(|e| e.at == element.at).count() as u32;
+        Some(FieldArray { first, of: element.of, parts, record: element.part.as_ref().map(|part| part.of) })
+    }
+
+    /// The names of the fields as declared, each array once.
+    pub fn declared_names(&self) -> impl Iterator<Item = &str> {
+        let first = |(at, f): &(usize, &BpField)| *at == 0 || self.fields[at - 1].declared() != f.declared();
+        self.fields.iter().enumerate().filter(first).map(|(_, f)| f.declared())
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::crc::Crc;
 use crate::expr::{BinOp, Expr, ExprKind};
+use crate::header_array::FieldElement;
 use crate::part::BpPart;
 use crate::sched::{EventSchedule, Schedule};
 use crate::stmt::Block;
@@ -578,6 +579,9 @@ pub struct BpField {
     /// the least and the greatest value that it has in a packet
     pub range: Option<(u64, u64)>,
     pub kind: BpFieldKind,
+    /// its place in the array that the program declares; `None`: it is declared alone
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<FieldElement>,
 }
 
 impl BpField {

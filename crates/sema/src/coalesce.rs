@@ -51,14 +51,9 @@ impl Checker<'_> {
     }
 
     fn taken_field(&mut self, bp: ir::BpId, field: &Ident) -> Option<u32> {
-        let fields = &self.program.blueprints[bp.index()].fields;
-        let Some(at) = fields.iter().position(|f| f.name == field.name) else {
-            let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            self.unknown(codes::UNKNOWN_FIELD, "field", field, &names);
-            return None;
-        };
-        if !matches!(fields[at].kind, ir::BpFieldKind::Plain { .. }) {
+        let at = self.single_field(bp, field)?;
+        let def = &self.program.blueprints[bp.index()].fields[at as usize];
+        if !matches!(def.kind, ir::BpFieldKind::Plain { .. }) {
             self.report(
                 Diagnostic::error(
                     codes::COMPUTED_RULE,
@@ -70,6 +65,6 @@ impl Checker<'_> {
             );
             return None;
         }
-        Some(at as u32)
+        Some(at)
     }
 }

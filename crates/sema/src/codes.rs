@@ -100,7 +100,7 @@ code_table! {
     CONST_TYPE = 294, "a constant that is not a scalar", "0294";
     PARAM_TYPE = 295, "a parameter that is not set by a number", "0295";
     FIELD_INITIAL = 296, "an initial value of something that is not a scalar", "0296";
-    HEADER_ARRAY = 297, "an array in a header", "0297";
+    HEADER_ARRAY = 297, "an array that a header cannot have", "0297";
     NOT_A_CHECKSUM = 298, "a checksum of something else", "0298";
     SUM_RANGE = 299, "a sum over fields that are not pairs of bytes", "0299";
     CRC = 300, "a CRC-32 over something that it cannot cover", "0300";

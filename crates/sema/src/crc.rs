@@ -112,13 +112,17 @@ impl Checker<'_> {
         let E::Name(name) = &expr.kind else {
             return self.not_covered(codes::CRC, expr.span, "this is not a field of the blueprint");
         };
-        let fields = self.program.blueprints[bp.index()].fixed_fields();
-        if let Some(at) = fields.iter().position(|f| f.name == *name) {
-            return Some(at as u32);
-        }
-        let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let def = &self.program.blueprints[bp.index()];
+        let fixed = def.fixed_fields();
         let ident = Ident { name: name.clone(), span: expr.span };
+        if def.array_named(name).is_some() {
+            return self.single_field(bp, &ident);
+        }
+        if let Some(at) = def.field_named(name).filter(|at| (*at as usize) < fixed.len()) {
+            return Some(at);
+        }
+        let names: Vec<String> = fixed.iter().map(|f| f.declared().to_owned()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         self.unknown(codes::UNKNOWN_FIELD, "field", &ident, &names);
         None
     }

@@ -28,6 +28,14 @@ fn struct_in(ty: &Ty) -> Option<usize> {
     }
 }
 
+/// Whether a value of this type is an address, or several.
+fn has_address(ty: &Ty) -> bool {
+    match ty {
+        Ty::Array(element, _) | Ty::List(element, _, _) => has_address(element),
+        other => *other == Ty::Addr,
+    }
+}
+
 impl Checker<'_> {
     pub(crate) fn declare_records(&mut self) {
         let file = self.file;
@@ -121,42 +129,23 @@ impl Checker<'_> {
         }
     }
 
-    /// A list or an array of an event: it is copied with a struct.
-    fn behind_a_struct(&mut self, code: u16, field: &Field, span: Span, what: &str) {
-        let name = &field.name.name;
-        let declared = self.written(field.span);
-        let declared = declared.trim_end_matches(';');
-        let message = format!("an event cannot have {what} as a field");
-        let mend =
-            format!("put it into a struct: `struct several {{ {declared}; }}`, and here `several {name};`");
-        self.report(
-            Diagnostic::error(code, message, span, "not possible here")
-                .note("a field of an event may be a struct that contains arrays and lists")
-                .mend(mend),
-        );
-    }
-
     fn field_type(&mut self, field: &Field, of: &str) -> Option<Ty> {
         let element = self.resolve(&field.ty)?;
         let allowed = match &element {
             Ty::Wnd { .. } => of == "context",
             Ty::List(inner, _, _) => {
-                of != "event"
-                    && (inner.is_scalar() || matches!(**inner, Ty::Struct(_) | Ty::Id(_) | Ty::Addr))
+                inner.is_scalar() || matches!(**inner, Ty::Struct(_) | Ty::Id(_) | Ty::Addr)
             }
             Ty::Struct(_) | Ty::Id(_) | Ty::Addr => true,
             other => other.is_scalar(),
         };
-        if of == "event" && matches!(element, Ty::List(..)) {
-            self.behind_a_struct(codes::FIELD_TYPE, field, field.ty.span, "a list");
-            return None;
-        }
         if !allowed {
             let name = self.name(&element);
+            let article = if of == "event" { "an" } else { "a" };
             self.report(
                 Diagnostic::error(
                     codes::FIELD_TYPE,
-                    format!("a field of a {of} cannot be of type `{name}`"),
+                    format!("a field of {article} {of} cannot be of type `{name}`"),
                     field.ty.span,
                     "not possible here",
                 )
@@ -166,10 +155,6 @@ impl Checker<'_> {
             return None;
         }
         match &field.array {
-            Some(length) if of == "event" => {
-                self.behind_a_struct(codes::FIELD_ARRAY, field, length.span, "an array");
-                None
-            }
             Some(length) if matches!(element, Ty::List(..) | Ty::Wnd { .. }) => {
                 self.report(
                     Diagnostic::error(
@@ -230,7 +215,7 @@ impl Checker<'_> {
         let event_kind = found.map_or(ir::EventKind::Net, |(.., k)| *k);
         let defs = self.fields(fields, "event");
         if event_kind == ir::EventKind::Timer
-            && let Some((field, _)) = fields.iter().zip(&defs).find(|(_, def)| def.ty == Ty::Addr)
+            && let Some((field, _)) = fields.iter().zip(&defs).find(|(_, def)| has_address(&def.ty))
         {
             self.report(
                 Diagnostic::error(
@@ -250,7 +235,7 @@ impl Checker<'_> {
             fields.iter().for_each(|f| self.check_reserved(&f.name, "pkt", "net event"));
         }
         let addrs: Vec<Span> =
-            fields.iter().zip(&defs).filter(|(_, d)| d.ty == Ty::Addr).map(|(f, _)| f.span).collect();
+            fields.iter().zip(&defs).filter(|(_, d)| has_address(&d.ty)).map(|(f, _)| f.span).collect();
         if event_kind == ir::EventKind::App && addrs.len() > 1 {
             self.report(
                 Diagnostic::error(

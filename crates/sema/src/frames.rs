@@ -144,16 +144,6 @@ impl Checker<'_> {
             let Some(len) = &field.array else { continue };
             let def = &self.program.blueprints[bp.index()];
             if def.payload_name.as_ref() != Some(&field.name.name) {
-                let name = field.name.name.clone();
-                self.report(
-                    Diagnostic::error(
-                        codes::HEADER_ARRAY,
-                        format!("`{name}` cannot be an array"),
-                        len.span,
-                        "the fields of a header are scalars",
-                    )
-                    .mend("declare one field for each element"),
-                );
                 continue;
             }
             let plain = def.parts.is_empty() && def.options.is_none() && def.frames.is_none();

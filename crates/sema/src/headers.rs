@@ -8,6 +8,7 @@ use carrick_syntax::diag::Diagnostic;
 
 use crate::body::{Body, Scope};
 use crate::env::Def;
+use crate::header_arrays::Piece;
 use crate::layout::Slot;
 use crate::parts::Placing;
 use crate::tlv::is_varint;
@@ -92,6 +93,7 @@ impl<'a> Checker<'a> {
         {
             self.not_ranged(field, "in a packet of frames");
         }
+        self.check_element_names(&bp, fields);
         self.end_part(&mut bp, fields.last().map_or(name.span, |f| f.span), &place);
         let parts: u32 = bp.parts.iter().map(|part| bp.part_len(part)).sum();
         bp.max_header_len = bp.fixed_len + parts + bp.options.map_or(0, |list| self.longest_options(list));
@@ -124,16 +126,25 @@ impl<'a> Checker<'a> {
         if self.payload_or_options(bp, field) {
             return;
         }
-        let type_name = type_name(field);
-        let crc = type_name == "crc32_t";
+        let crc = field.array.is_none() && type_name(field) == "crc32_t";
         let trailer = crc && bp.payload_name.is_some();
         self.in_place(bp, field, trailer || bp.payload_name.is_none() && bp.options.is_none());
-        let ty = self.header_type(field);
-        let bits = match slot.bits {
-            Some(bits) => bits,
-            None => self.field_bits(field, &ty),
-        };
+        for piece in self.pieces(field, slot.bits) {
+            self.header_field(bp, (field, piece), slot, trailer, place);
+        }
         self.range_in_packet(bp, field, slot);
+        bp.trailer |= trailer;
+    }
+
+    fn header_field(
+        &mut self,
+        bp: &mut ir::BlueprintDef,
+        (field, piece): (&Field, Piece),
+        slot: &Slot<'_>,
+        trailer: bool,
+        place: &mut Placing,
+    ) {
+        let bits = piece.bits;
         if !trailer {
             self.enter_part(bp, field, is_varint(field), place);
         }
@@ -141,7 +152,8 @@ impl<'a> Checker<'a> {
             self.bits_unaligned(field.span, place.offset);
             place.offset = place.offset.next_multiple_of(8);
         }
-        if type_name == "checksum16_t" || crc {
+        let type_name = if piece.element.is_some() { "" } else { type_name(field) };
+        if matches!(type_name, "checksum16_t" | "crc32_t") {
             self.not_in_frame(bp, field);
             self.checksum_in_place(bp, field, place.offset, bits);
             if !trailer {
@@ -153,17 +165,17 @@ impl<'a> Checker<'a> {
             "crc32_t" => ir::BpFieldKind::Crc(ir::Crc::default()),
             _ => ir::BpFieldKind::Plain { init: None },
         };
-        bp.trailer |= trailer;
         let fixed = if bp.parts.is_empty() { place.offset } else { 8 * bp.fixed_len };
         bp.fields.push(ir::BpField {
-            name: field.name.name.clone(),
+            name: piece.name,
             doc: field.doc.as_str().into(),
-            ty,
+            ty: piece.ty,
             bits,
             bit_offset: if trailer { fixed } else { place.offset },
             base: slot.base,
             range: slot.range,
             kind,
+            element: piece.element,
         });
         if !trailer {
             place.offset += bits;
@@ -286,6 +298,10 @@ impl<'a> Checker<'a> {
         let other_bits = if field.bits.is_some() { is_varint(field) } else { *ty == Ty::Bool };
         if !possible || other_bits || bits == 0 || bits > u64::from(width) {
             let name = self.name(ty);
+            let mend = match ty {
+                Ty::Struct(_) => format!("declare its fields here, or an array of it: `{name} {}[1];`", field.name.name),
+                _ => "choose a width from 1 to that of the type".to_owned(),
+            };
             self.report(
                 Diagnostic::error(
                     codes::BIT_WIDTH,
@@ -294,7 +310,7 @@ impl<'a> Checker<'a> {
                     format!("a {name} in a header"),
                 )
                 .note("header fields are integers, seq32 and enums of at most their own width, `bool` with `: 1`, and `varint_t` without a width")
-                .mend("choose a width from 1 to that of the type"),
+                .mend(mend),
             );
             return width.max(8);
         }
@@ -373,7 +389,12 @@ impl<'a> Checker<'a> {
 
     fn blueprint_initialisers(&mut self, bp: ir::BpId, fields: &[Field]) {
         for field in fields {
-            let defs = &self.program.blueprints[bp.index()].fields;
+            let def = &self.program.blueprints[bp.index()];
+            if field.array.is_some() && def.payload_name.as_ref() != Some(&field.name.name) {
+                self.array_initialiser(bp, field);
+                continue;
+            }
+            let defs = &def.fields;
             let Some(at) = defs.iter().position(|d| d.name == field.name.name) else { continue };
             if matches!(defs[at].kind, ir::BpFieldKind::Crc(_)) {
                 self.crc(bp, at, field.span, field.init.as_ref());
@@ -420,7 +441,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A field that cannot be zero begins as the least that it can be.
-    fn least_of_range(&mut self, bp: ir::BpId, at: usize, span: Span) {
+    pub(crate) fn least_of_range(&mut self, bp: ir::BpId, at: usize, span: Span) {
         let loc = self.loc(span);
         let field = &mut self.program.blueprints[bp.index()].fields[at];
         if let (Some((lo @ 1.., _)), ir::BpFieldKind::Plain { init }) = (field.range, &mut field.kind) {
@@ -492,18 +513,9 @@ impl<'a> Checker<'a> {
     fn seg_rule(&mut self, name: &Ident, params: &[Ident], field: (&Ident, &Ident), values: [&Expr; 3]) {
         let (blueprint, field) = field;
         let pick = |d| if let Def::Blueprint(b) = d { Some(b) } else { None };
-        let found = self.lookup("blueprint", blueprint, pick).and_then(|bp| {
-            let fields = &self.program.blueprints[bp.index()].fields;
-            let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
-            match fields.iter().position(|f| f.name == field.name) {
-                Some(at) => Some((bp, at)),
-                None => {
-                    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                    self.unknown(codes::UNKNOWN_FIELD, "field", field, &names);
-                    None
-                }
-            }
-        });
+        let found = self
+            .lookup("blueprint", blueprint, pick)
+            .and_then(|bp| Some((bp, self.single_field(bp, field)? as usize)));
         let Some((bp, at)) = found else {
             return self.push_rule(name, ir::BpId(0), 0, None);
         };
@@ -582,6 +594,7 @@ fn padding(bp: &mut ir::BlueprintDef, slot: &Slot<'_>, place: &mut Placing) {
             base: 0,
             range: None,
             kind: ir::BpFieldKind::Plain { init: None },
+            element: None,
         });
         place.offset += bits;
         left -= bits;

@@ -122,13 +122,15 @@ impl<'a> Checker<'a> {
         let varies = matches!(&field.ty.kind, TypeKind::Name(n) if n == "varint_t" || n == "data_t" || self.is_option_list(n));
         let at = fields.iter().position(|f| f.name.span == field.name.span).unwrap_or(0);
         let behind = fields[..at].iter().any(|f| !f.presence.is_empty());
-        if varies || behind || !field.presence.is_empty() || matches!(field.ty.kind, TypeKind::List(..)) {
+        let fixed = !varies && !behind && field.presence.is_empty();
+        if !fixed || field.array.is_some() || matches!(field.ty.kind, TypeKind::List(..)) {
+            let label = if fixed && field.array.is_some() { "an array" } else { "optional, or of variable length" };
             self.report(
                 Diagnostic::error(
                     codes::LAYOUT,
                     format!("`{}` cannot be in a layout", name.name),
                     name.span,
-                    "optional, or of variable length",
+                    label,
                 )
                 .note("a layout orders the fixed fields of a blueprint, which precede all others")
                 .mend("leave it out of the layout"),
@@ -234,7 +236,7 @@ impl<'a> Checker<'a> {
     pub(crate) fn constant_in_range(&mut self, bp: ir::BpId, at: usize, value: &ir::Expr, span: Span) {
         let field = &self.program.blueprints[bp.index()].fields[at];
         let Some((lo, hi)) = field.range else { return };
-        let name = field.name.clone();
+        let name = field.declared().to_owned();
         if let Some(value) = self.fold(value).filter(|v| !(lo..=hi).contains(v)) {
             self.report(
                 Diagnostic::error(

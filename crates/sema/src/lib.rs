@@ -25,6 +25,7 @@ mod fallback;
 mod frames;
 mod graph;
 mod habits;
+mod header_arrays;
 mod headers;
 mod interface;
 mod layout;

@@ -90,7 +90,7 @@ impl Checker<'_> {
         for at in 0..self.program.blueprints[bp.index()].parts.len() {
             let def = &self.program.blueprints[bp.index()];
             let first = def.parts[at].first;
-            let Some(name) = def.fields.get(first as usize).map(|f| f.name.clone()) else { continue };
+            let Some(name) = def.fields.get(first as usize).map(|f| f.declared().to_owned()) else { continue };
             let Some(field) = fields.iter().find(|f| f.name.name == name) else { continue };
             let mut when: Option<Expr> = None;
             for presence in &field.presence {
@@ -119,7 +119,7 @@ impl Checker<'_> {
                 ExprKind::HeaderLen => "the length of the header depends on it".to_owned(),
                 ExprKind::PayloadLen => "the payload may be cut to what fits behind the header".to_owned(),
                 ExprKind::BpField(at) if at >= first => {
-                    format!("`{}` comes later", fields[at as usize].name)
+                    format!("`{}` comes later", fields[at as usize].written())
                 }
                 ExprKind::BpField(at) if !matches!(fields[at as usize].kind, BpFieldKind::Plain { .. }) => {
                     format!("`{}` is computed when the header's length is known", fields[at as usize].name)

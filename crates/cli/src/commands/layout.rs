@@ -34,7 +34,7 @@ fn blueprint(program: &Program, bp: &BlueprintDef) -> Value {
             "name": group.name,
             "packed": group.packed,
             "as": group.shape,
-            "fields": fields.filter(|f| !f.is_padding()).map(|f| &f.name).collect::<Vec<_>>(),
+            "fields": fields.filter(|f| !f.is_padding()).map(BpField::written).collect::<Vec<_>>(),
         })
     });
     json!({
@@ -49,7 +49,7 @@ fn blueprint(program: &Program, bp: &BlueprintDef) -> Value {
 
 fn field(program: &Program, field: &BpField) -> Value {
     json!({
-        "name": if field.is_padding() { Value::Null } else { json!(field.name) },
+        "name": if field.is_padding() { Value::Null } else { json!(field.written()) },
         "type": print::type_name(program, &field.ty),
         "bit": field.bit_offset,
         "bits": field.bits,

@@ -5,8 +5,8 @@ use super::check::{Check, Scope};
 use crate::crc::NET_OCTETS;
 use crate::part::VARINT_MAX;
 use crate::{
-    BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, EventId, EventKind,
-    Expr, FieldDef, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_INPUTS, NetField, NetLayer, OptDef,
+    BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, ElementPart, EventId,
+    EventKind, Expr, FieldDef, FieldElement, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_ELEMENTS, MOST_INPUTS, NetField, NetLayer, OptDef,
     OptElements, OptField, Policy, SchedBlock, SchedInput, SchedInputs, Schedule, SegRule, Shared, Ty, arith,
 };
 
@@ -288,6 +288,7 @@ impl<'p> Check<'p> {
             self.must(offset == 8 * def.fixed_len, "its fields do not take its length");
         }
         self.parts(id, def);
+        self.arrays(def);
         if let Some(len) = &def.payload_len {
             self.must(def.payload_name.is_some(), "the length of a payload that is not there");
             let plain = def.parts.is_empty() && def.options.is_none() && def.frames.is_none();
@@ -331,6 +332,31 @@ impl<'p> Check<'p> {
         }
         let all = next as usize == def.header_fields().len();
         self.must(def.parts.is_empty() || all, "a field that is in no part");
+    }
+
+    /// The fields of an array follow each other: its elements, each with all its parts.
+    fn arrays(&mut self, def: &BlueprintDef) {
+        let mut elements = def.fields.iter().map(|f| f.element.as_ref()).peekable();
+        while let Some(first) = elements.next() {
+            let Some(first) = first else { continue };
+            let parts = self.parts_of_element(first);
+            let all = (0..first.of.min(MOST_ELEMENTS)).flat_map(|at| parts.iter().map(move |part| (at, part)));
+            let mut whole = true;
+            for (n, (at, part)) in all.enumerate() {
+                let wanted = FieldElement { at, part: part.clone(), ..first.clone() };
+                whole &= match n {
+                    0 => *first == wanted,
+                    _ => elements.next_if(|next| next.is_some_and(|next| *next == wanted)).is_some(),
+                };
+            }
+            self.must(whole, "an array whose elements do not follow each other");
+        }
+    }
+
+    fn parts_of_element(&self, element: &FieldElement) -> Vec<Option<ElementPart>> {
+        let Some(part) = &element.part else { return vec![None] };
+        let fields = self.program.structs.get(part.of.index()).map_or(&[][..], |s| &s.fields);
+        fields.iter().map(|f| Some(ElementPart { of: part.of, name: f.name.clone() })).collect()
     }
 
     /// What computes a field may be wider than it: what does not fit is seen when a packet is made.

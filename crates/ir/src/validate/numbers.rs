@@ -4,8 +4,8 @@
 
 use super::check::Check;
 use crate::{
-    BlueprintDef, BpField, BpFieldKind, BpPart, Crc, CrcPart, FieldDef, Frames, Group, MOST_BLOCKS,
-    MOST_INPUTS, OptDef, OptElements, OptField, OptId, OptListDef, Program, Schedule, Ty, arith,
+    BlueprintDef, BpField, BpFieldKind, BpPart, Crc, CrcPart, FieldDef, FieldElement, Frames, Group,
+    MOST_BLOCKS, MOST_ELEMENTS, MOST_INPUTS, OptDef, OptElements, OptField, OptId, OptListDef, Program, Schedule, Ty, arith,
 };
 
 /// Elements of an array or a list, and numbers in a window of bits.
@@ -112,7 +112,9 @@ impl Check<'_> {
         self.must((1..=8).contains(payload_align), "the alignment of the payload");
         self.must(fixed_len.max(max_header_len) <= &PACKET_MAX, "a header longer than any packet");
         self.must(!trailer || !fields.is_empty(), "a field behind the payload that is not there");
-        for BpField { name: _, doc: _, ty, bits, bit_offset, base, range, kind } in fields {
+        for BpField { name: _, doc: _, ty, bits, bit_offset, base, range, kind, element } in fields {
+            let there = |e: &FieldElement| e.at < e.of && e.of <= MOST_ELEMENTS;
+            self.must(element.as_ref().is_none_or(there), "an impossible number of elements");
             if let BpFieldKind::Crc(Crc { over, masked: _ }) = kind {
                 let few = |part: &CrcPart| !matches!(part, CrcPart::Ones(n) if !(1..=ONES_MAX).contains(n));
                 self.must(over.iter().all(few), "an impossible number of ones");

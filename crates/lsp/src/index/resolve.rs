@@ -438,7 +438,7 @@ impl Resolver<'_> {
                 let base = self.expr(base);
                 let index = self.expr(index);
                 match base {
-                    Shape::List(of) | Shape::SortedList(of) => *of,
+                    Shape::Array(of) | Shape::List(of) | Shape::SortedList(of) => *of,
                     Shape::Options => index, // an option chosen by its name
                     _ => Shape::Plain,
                 }

@@ -26,7 +26,7 @@ impl Index {
             _ => None,
         };
         let one = Shape::Timer(event);
-        if it.is_array { Shape::List(Box::new(one)) } else { one }
+        if it.is_array { Shape::Array(Box::new(one)) } else { one }
     }
 
     fn field_shape(&self, symbol: SymbolId) -> Shape {
@@ -59,8 +59,7 @@ impl Index {
             TypeKind::SortedList(element, ..) => Shape::SortedList(Box::new(self.of_type(element, false))),
             TypeKind::SlidingWnd(..) => Shape::Window,
         };
-        // An array has elements and no members.
-        if is_array { Shape::List(Box::new(one)) } else { one }
+        if is_array { Shape::Array(Box::new(one)) } else { one }
     }
 
     /// The declared member of this name, and what it is.
@@ -99,7 +98,7 @@ impl Index {
             Shape::Frames => &[m::FRAMES, m::PAYLOAD],
             Shape::Options => &[m::OPTIONS],
             Shape::Packet => &[m::PACKET],
-            Shape::Plain => &[],
+            Shape::Array(_) | Shape::Plain => &[],
         };
         words.iter().copied().flatten().collect()
     }

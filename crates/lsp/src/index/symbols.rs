@@ -83,6 +83,8 @@ pub struct Reference {
 pub enum Shape {
     /// a value of a declared type
     Of(SymbolId),
+    /// elements, and no members
+    Array(Box<Shape>),
     List(Box<Shape>),
     SortedList(Box<Shape>),
     Window,

@@ -165,3 +165,24 @@ fn states_are_found_offered_and_outlined() {
     let context = outline.iter().find(|s| s.name == "conn").expect("it is in the outline");
     assert_eq!(context.children.as_ref().map(Vec::len), Some(1), "machines stand beside their contexts");
 }
+
+#[test]
+fn an_array_of_a_header_has_elements_and_no_methods() {
+    let text = "struct ack { uint64 number; uint16 port; }\nevent acked : net_event { uint16 cutoff[8]; ack acks[2]; }\npkt_bp hdr over ipv4 { uint16 cutoff[8]; ack acks[2]; }\nvoid f(hdr h) {\n    acked e = { ..h };\n    e.acks[0] = h.acks[1];\n    h.acks[1].port = h.cutoff[2];\n}\n";
+    let analysis = Analysis::new("p.mtp", text, &Texts::default());
+    let hover = |of: &str| {
+        let at = text.find(of).expect("it is there") + of.len() - 1;
+        let hover = crate::hover::hover(&analysis, at as u32).expect("something is said");
+        serde_json::to_string(&hover.contents).expect("it has a form")
+    };
+    assert!(hover("= h.cutoff").contains("uint16 cutoff[8];"), "{}", hover("= h.cutoff"));
+    assert!(hover("[1].port").contains("field of `ack`"), "{}", hover("[1].port"));
+    assert!(hover("e.acks").contains("field of `acked`"), "{}", hover("e.acks"));
+    let offered = |behind: &str| {
+        let at = text.find(behind).expect("it is there") + behind.len();
+        let offered = crate::completion::completion(&analysis, at as u32);
+        offered.into_iter().map(|c| c.label).collect::<Vec<_>>()
+    };
+    assert_eq!(offered("    h.acks[1]."), ["number", "port"]);
+    assert!(offered("= h.").contains(&"cutoff".to_owned()));
+}

@@ -6,6 +6,7 @@ use carrick_syntax::Span;
 use carrick_syntax::ast::{self, BinOp, UnOp};
 use carrick_syntax::diag::Diagnostic;
 
+use super::place::Node;
 use super::{Body, Scope, Val};
 use crate::codes;
 use crate::env::Def;
@@ -223,7 +224,10 @@ impl Body<'_, '_> {
         if let Some(found) = self.constant_element(e) {
             return found.map(Val::Typed);
         }
-        let place = self.readable_place(e)?;
+        let place = match self.node(e)? {
+            Node::Elements(elements) => return Some(Val::Typed(self.elements_value(elements, e.span))),
+            node => self.readable(node, e)?,
+        };
         let ty = place.ty.clone();
         Some(Val::Typed(self.make(ExprKind::Load(place), ty, e.span)))
     }
@@ -316,8 +320,9 @@ impl Body<'_, '_> {
                 }
             }
             (Scope::SegRule(bp) | Scope::Coalescing(bp), ast::ExprKind::Field(base, field)) => {
-                self.rule_name(bp, base, field, e.span)
+                self.rule_name(bp, base, field, e.span).or_else(|| self.header_element(bp, e))
             }
+            (Scope::Header(bp) | Scope::SegRule(bp) | Scope::Coalescing(bp), _) => self.header_element(bp, e),
             _ => None,
         }
     }
@@ -359,11 +364,9 @@ impl Body<'_, '_> {
         span: Span,
         make: fn(u32) -> ExprKind,
     ) -> Option<ir::Expr> {
-        let fields = self.cx.program.blueprints[bp.index()].fields.clone();
-        match fields.iter().position(|f| f.name == name) {
-            Some(at) => Some(self.make(make(at as u32), fields[at].ty.clone(), span)),
-            None => self.unknown_field(name, span, fields.iter().map(|f| f.name.as_str())),
-        }
+        let at = self.cx.single_field(bp, &ast::Ident { name: name.to_owned(), span })?;
+        let ty = self.cx.program.blueprints[bp.index()].fields[at as usize].ty.clone();
+        Some(self.make(make(at), ty, span))
     }
 
     fn unary(&mut self, op: UnOp, operand: &ast::Expr, span: Span, want: Option<&Ty>) -> Option<Val> {

@@ -7,6 +7,7 @@ use carrick_syntax::ast::{self, Ident, Turns};
 use carrick_syntax::diag::Diagnostic;
 
 use super::Body;
+use super::place::{Elements, Node};
 use crate::codes;
 use crate::types::is_int;
 
@@ -78,8 +79,7 @@ impl Body<'_, '_> {
         let var = self.temporary(Ty::U32);
         let body = self.loop_body(&body);
         self.at = at;
-        let bound = |value| ir::Expr { kind: ir::ExprKind::Lit(value), ty: Ty::U32, loc: at };
-        let over = Over::Range { from: bound(0), to: bound(turns), max: turns };
+        let over = Over::Range { from: self.number(0), to: self.number(turns), max: turns };
         self.emit(StmtKind::For { var, over, body });
         Some(())
     }
@@ -151,8 +151,20 @@ impl Body<'_, '_> {
 
     fn for_each(&mut self, ty: &ast::Type, var: &Ident, list: &ast::Expr, body: &ast::Block) -> Option<()> {
         let ty = self.cx.resolve(ty)?;
-        let place = self.readable_place(list)?;
-        match &place.ty {
+        let node = self.node(list)?;
+        let array = match &node {
+            Node::Elements(array) => Some(array.clone()),
+            _ => None,
+        };
+        let (place, found) = match &array {
+            Some(array) => (None, self.elements_type(array)),
+            None => {
+                let place = self.readable(node, list)?;
+                let found = place.ty.clone();
+                (Some(place), found)
+            }
+        };
+        match &found {
             Ty::List(element, _, _) | Ty::Array(element, _) if **element == ty => {}
             other => {
                 let (found, wanted) = (self.name(other), self.name(&ty));
@@ -170,11 +182,39 @@ impl Body<'_, '_> {
         let at = self.at;
         self.names.push(std::collections::BTreeMap::new());
         let local = self.declare(var, ty);
-        let body = self.loop_body(body);
+        let mut body = self.loop_body(body);
         self.close_scope();
         self.at = at;
-        self.emit(StmtKind::For { var: local, over: Over::EachOf(place), body });
+        let (var, over) = match (place, array) {
+            (Some(place), _) => (local, Over::EachOf(place)),
+            (None, Some(array)) => self.each_element(array, local, &mut body, list.span),
+            (None, None) => return None,
+        };
+        self.emit(StmtKind::For { var, over, body });
         Some(())
+    }
+
+    /// The numbers of the elements of a header's array; the body begins with the element of each.
+    fn each_element(
+        &mut self,
+        array: Elements,
+        local: ir::LocalId,
+        body: &mut ir::Block,
+        span: Span,
+    ) -> (ir::LocalId, Over) {
+        let of = array.array.of;
+        let var = self.temporary(Ty::U32);
+        let index = self.cast(self.load(var, span), &Ty::U64);
+        let outer = std::mem::take(&mut self.out);
+        let element = self.elements_value(Elements { index: Some(index), ..array }, span);
+        self.emit(StmtKind::Let { local, init: Some(element) });
+        let first = std::mem::replace(&mut self.out, outer);
+        body.stmts.splice(0..0, first);
+        (var, Over::Range { from: self.number(0), to: self.number(of.into()), max: of.into() })
+    }
+
+    fn number(&self, value: u64) -> ir::Expr {
+        ir::Expr { kind: ir::ExprKind::Lit(value), ty: Ty::U32, loc: self.at }
     }
 
     pub(super) fn loop_jump(&mut self, is_break: bool, span: Span) -> Option<()> {

@@ -10,6 +10,7 @@ mod call;
 mod choice;
 mod collected;
 mod elaboration;
+mod elements;
 mod expr;
 mod fraction;
 pub(crate) mod instr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can be read and assigned: locals and the parts of them.
 
-use carrick_ir::{self as ir, LocalId, Order, Proj, Ty};
+use carrick_ir::{self as ir, ExprKind, LocalId, Order, Proj, StmtKind, Ty};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident};
 use carrick_syntax::diag::Diagnostic;
@@ -31,11 +31,30 @@ pub(super) enum Node {
     Payload(LocalId),
     /// a blueprint's network header
     Net(LocalId),
+    /// an array of a blueprint, or what an index finds in it
+    Elements(Elements),
+}
+
+/// An array of a header, an element of it that is a struct, or a part of an element.
+#[derive(Debug, Clone)]
+pub(super) struct Elements {
+    pub header: LocalId,
+    pub array: ir::FieldArray,
+    /// a `uint64`; absent: all of them
+    pub index: Option<ir::Expr>,
+    /// which field of each element
+    pub part: Option<u32>,
 }
 
 impl Body<'_, '_> {
     pub(super) fn readable_place(&mut self, e: &ast::Expr) -> Option<ir::Place> {
-        match self.node(e)? {
+        let node = self.node(e)?;
+        self.readable(node, e)
+    }
+
+    /// What can be read of what was named here.
+    pub(super) fn readable(&mut self, node: Node, e: &ast::Expr) -> Option<ir::Place> {
+        match node {
             Node::Place(place) | Node::ReadOnly(place, _) | Node::Sorted(place, _) => Some(place),
             Node::Timer(..) => self.not_a_value(e.span, "a timer", "read `armed()`, or start or stop it"),
             Node::Timers(..) => self.not_a_value(e.span, "a row of timers", "choose one by an index"),
@@ -44,19 +63,23 @@ impl Body<'_, '_> {
             }
             Node::Payload(_) => self.not_a_value(e.span, "a payload", "use `.len` and `.addr`"),
             Node::Net(_) => self.not_a_value(e.span, "a network header", "use its fields"),
+            Node::Elements(elements) => {
+                let value = self.elements_value(elements, e.span);
+                let local = match &value.kind {
+                    ExprKind::Load(place) => return Some(place.clone()),
+                    _ => self.temporary(value.ty.clone()),
+                };
+                self.emit(StmtKind::Let { local, init: Some(value) });
+                Some(self.local_place(local))
+            }
         }
     }
 
-    fn not_a_value<T>(&mut self, span: Span, what: &str, mend: &str) -> Option<T> {
+    pub(super) fn not_a_value<T>(&mut self, span: Span, what: &str, mend: &str) -> Option<T> {
         self.report(
             Diagnostic::error(codes::NOT_A_VALUE, format!("{what} is not a value"), span, "not a value")
                 .mend(mend),
         )
-    }
-
-    pub(super) fn writable_place(&mut self, e: &ast::Expr) -> Option<ir::Place> {
-        let node = self.node(e)?;
-        self.assignable(node, e.span)
     }
 
     /// What can be assigned of what was named here.
@@ -243,6 +266,7 @@ impl Body<'_, '_> {
                 _ => self.unknown_field(&field.name, field.span, ["len", "addr"].into_iter()),
             },
             Node::Net(bp) => self.net_field(bp, field, false),
+            Node::Elements(elements) => self.part_of_element(elements, field),
             Node::Timer(..) | Node::Timers(..) | Node::Options(..) => {
                 self.unknown_field(&field.name, field.span, ["armed", "add"].into_iter())
             }
@@ -290,16 +314,8 @@ impl Body<'_, '_> {
                 );
             }
             other => {
-                let name = self.name(other);
-                return self.report(
-                    Diagnostic::error(
-                        codes::NO_FIELDS,
-                        format!("`{name}` has no fields"),
-                        field.span,
-                        "not a field",
-                    )
-                    .mend("use the value itself"),
-                );
+                let ty = other.clone();
+                return self.without_fields(&ty, field);
             }
         };
         let kept = |at: usize| matches!(place.ty, Ty::Context(ctx) if p.contexts[ctx.index()].keeps(at));
@@ -318,6 +334,19 @@ impl Body<'_, '_> {
         }
         let fields = named(fields);
         self.special_field(place, field, &fields)
+    }
+
+    pub(super) fn without_fields<T>(&mut self, ty: &Ty, field: &Ident) -> Option<T> {
+        let name = self.name(ty);
+        self.report(
+            Diagnostic::error(
+                codes::NO_FIELDS,
+                format!("`{name}` has no fields"),
+                field.span,
+                "not a field",
+            )
+            .mend("use the value itself"),
+        )
     }
 
     /// `c.id`, `c.timer`, `e.token`.
@@ -381,14 +410,30 @@ impl Body<'_, '_> {
         {
             return Some(Node::Options(root, list));
         }
-        let Some(at) = def.fields.iter().position(|f| f.name == field.name) else {
-            return self.unknown_field(&field.name, field.span, def.fields.iter().map(|f| f.name.as_str()));
+        if let Some(array) = self.array_of_header(root, bp, &field.name) {
+            return array.map(Node::Elements);
+        }
+        let Some(at) = def.field_named(&field.name) else {
+            if let Some(element) = def.fields.iter().find(|f| f.name == field.name) {
+                return self.element_by_name(field, &element.written());
+            }
+            return self.unknown_field(&field.name, field.span, def.declared_names());
         };
-        let place = ir::Place { root, path: vec![Proj::Field(at as u32)], ty: def.fields[at].ty.clone() };
-        Some(match def.fields[at].kind {
+        let field = &def.fields[at as usize];
+        let place = ir::Place { root, path: vec![Proj::Field(at)], ty: field.ty.clone() };
+        Some(match field.kind {
             ir::BpFieldKind::Plain { .. } => Node::Place(place),
             _ => Node::ReadOnly(place, COMPUTED),
         })
+    }
+
+    /// A field of an array, named as generated code names it.
+    fn element_by_name<T>(&mut self, field: &Ident, written: &str) -> Option<T> {
+        let message = format!("there is no field `{}`", field.name);
+        self.report(
+            Diagnostic::error(codes::UNKNOWN_FIELD, message, field.span, "an element of an array")
+                .fix(format!("write `{written}`"), field.span, written),
+        )
     }
 
     fn index(&mut self, base: Node, index: &ast::Expr, span: Span) -> Option<Node> {
@@ -399,6 +444,13 @@ impl Body<'_, '_> {
             let most = self.timer_def(ctx, first)?.count();
             return Some(Node::Timer(ctx, first, Some(self.index_value(index, most)?)));
         }
+        if let Node::Elements(elements) = base {
+            let ty = self.elements_type(&elements);
+            return match self.element_at(elements, index)? {
+                Some(element) => Some(element),
+                None => self.without_elements(&ty, span),
+            };
+        }
         let (place, why) = match base {
             Node::Place(place) => (place, None),
             Node::ReadOnly(place, why) => (place, Some(why)),
@@ -408,16 +460,8 @@ impl Body<'_, '_> {
             Ty::Array(element, n) => ((**element).clone(), *n, true),
             Ty::List(element, n, _) => ((**element).clone(), *n, false),
             other => {
-                let name = self.name(other);
-                return self.report(
-                    Diagnostic::error(
-                        codes::NO_ELEMENTS,
-                        format!("`{name}` has no elements"),
-                        span,
-                        "indexed",
-                    )
-                    .mend("index an array or a list"),
-                );
+                let ty = other.clone();
+                return self.without_elements(&ty, span);
             }
         };
         let at = self.index_value(index, most)?;
@@ -430,6 +474,14 @@ impl Body<'_, '_> {
             (None, Order::Sorted) => Node::ReadOnly(place, SORTED),
             (None, Order::SortedBy(key)) => Node::Sorted(place, key),
         })
+    }
+
+    fn without_elements<T>(&mut self, ty: &Ty, span: Span) -> Option<T> {
+        let name = self.name(ty);
+        self.report(
+            Diagnostic::error(codes::NO_ELEMENTS, format!("`{name}` has no elements"), span, "indexed")
+                .mend("index an array or a list"),
+        )
     }
 
     /// An index into at most so many elements, as `uint64` so that no value wraps into them.

@@ -146,6 +146,10 @@ impl Body<'_, '_> {
                 Node::Place(ir::Place { ty: Ty::Struct(_), .. }) | Node::Net(_),
                 ast::ExprKind::Record(entries),
             ) => self.fill(&node, entries),
+            (Node::Elements(_), _) => {
+                let Node::Elements(elements) = node else { return None };
+                self.assign_elements(elements, None, value, name.span.to(value.span))
+            }
             _ if super::stmt::is_data_call(value) => self.set_payload(node, name.span, value),
             _ => {
                 let target = self.assignable(node, name.span)?;
@@ -162,7 +166,9 @@ impl Body<'_, '_> {
         let (mut shared, mut done) = (false, Some(()));
         for name in wanted.iter().filter(|name| there.contains(name)) {
             let name = Ident { name: name.clone(), span: from.span };
-            let Some(Node::Place(target)) = self.field(whole.clone(), &name) else { continue };
+            let Some(target @ (Node::Place(_) | Node::Elements(_))) = self.field(whole.clone(), &name) else {
+                continue;
+            };
             shared = true;
             if !named.contains_key(name.name.as_str()) {
                 done = done.and(self.take_over(target, &source, &name));
@@ -184,13 +190,20 @@ impl Body<'_, '_> {
     }
 
     /// One field of a spread.
-    fn take_over(&mut self, target: ir::Place, source: &ir::Place, name: &Ident) -> Option<()> {
-        let part = match self.field(Node::ReadOnly(source.clone(), "spread"), name)? {
-            Node::Place(part) | Node::ReadOnly(part, _) | Node::Sorted(part, _) => part,
+    fn take_over(&mut self, target: Node, source: &ir::Place, name: &Ident) -> Option<()> {
+        let wanted = match &target {
+            Node::Elements(array) => self.elements_type(array),
+            Node::Place(place) => place.ty.clone(),
             _ => return None,
         };
-        if !converts(&part.ty, &target.ty) {
-            let (field, wanted, found) = (&name.name, self.name(&target.ty), self.name(&part.ty));
+        let part = self.field(Node::ReadOnly(source.clone(), "spread"), name)?;
+        let found = match &part {
+            Node::Place(part) | Node::ReadOnly(part, _) | Node::Sorted(part, _) => part.ty.clone(),
+            Node::Elements(array) => self.elements_type(array),
+            _ => return None,
+        };
+        if !converts(&found, &wanted) {
+            let (field, wanted, found) = (&name.name, self.name(&wanted), self.name(&found));
             return self.report(
                 Diagnostic::error(
                     codes::SPREAD,
@@ -201,12 +214,30 @@ impl Body<'_, '_> {
                 .mend(format!("give the field by name: `{field} = value`")),
             );
         }
-        let ty = part.ty.clone();
-        let value = self.make(ExprKind::Load(part), ty, name.span);
-        let value = self.cast(value, &target.ty);
-        let value = self.fitting(&target, value);
-        self.emit(StmtKind::Assign { place: target, value });
-        Some(())
+        let value = match (part, &target) {
+            (Node::Elements(array), Node::Place(target)) => {
+                self.copy_elements(&array, target, name.span);
+                return Some(());
+            }
+            (Node::Elements(array), _) => self.elements_value(array, name.span),
+            (Node::Place(part) | Node::ReadOnly(part, _) | Node::Sorted(part, _), _) => {
+                self.make(ExprKind::Load(part), found, name.span)
+            }
+            _ => return None,
+        };
+        let value = self.cast(value, &wanted);
+        match target {
+            Node::Elements(array) => {
+                let mark = self.out.len();
+                self.set_elements(array, value, mark, name.span)
+            }
+            Node::Place(target) => {
+                let value = self.fitting(&target, value);
+                self.emit(StmtKind::Assign { place: target, value });
+                Some(())
+            }
+            _ => None,
+        }
     }
 
     /// What is spread, as a place with fields.
@@ -243,7 +274,7 @@ impl Body<'_, '_> {
             Ty::Scratch(id) => names(&p.scratchpads[id.index()].fields),
             Ty::Id(id) => names(&p.ids[id.index()].parts),
             Ty::Context(id) => p.contexts[id.index()].declared_fields().map(|f| f.name.clone()).collect(),
-            Ty::Blueprint(id) => p.blueprints[id.index()].fields.iter().map(|f| f.name.clone()).collect(),
+            Ty::Blueprint(id) => p.blueprints[id.index()].declared_names().map(str::to_owned).collect(),
             Ty::NetHeader => p.net_header.fields.iter().map(|f| f.name.clone()).collect(),
             Ty::Event(id) => names(&p.events[id.index()].fields),
             _ => Vec::new(),

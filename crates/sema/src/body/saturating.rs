@@ -45,7 +45,7 @@ impl Body<'_, '_> {
         self.with_own_type(value, span)
     }
 
-    fn chosen(&self, cond: ir::Expr, then: ir::Expr, otherwise: ir::Expr) -> ir::Expr {
+    pub(super) fn chosen(&self, cond: ir::Expr, then: ir::Expr, otherwise: ir::Expr) -> ir::Expr {
         let (ty, loc) = (then.ty.clone(), cond.loc);
         ir::Expr { kind: ExprKind::Cond(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, loc }
     }

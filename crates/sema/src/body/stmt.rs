@@ -224,7 +224,11 @@ impl Body<'_, '_> {
             let mend = ("remove it, or assign what was meant", String::new());
             self.advise_edit(codes::SELF_ASSIGNED, what, span, mend);
         }
-        let target = self.writable_place(place);
+        let node = self.node(place);
+        if let Some(Node::Elements(elements)) = node {
+            return self.assign_elements(elements, op, value, span);
+        }
+        let target = node.and_then(|node| self.assignable(node, place.span));
         let Some(op) = op else {
             return match target {
                 Some(target) => self.set_place(target, value, span),
@@ -253,6 +257,12 @@ impl Body<'_, '_> {
 
     /// `place = value;`
     pub(super) fn set_place(&mut self, target: ir::Place, value: &ast::Expr, span: Span) -> Option<()> {
+        if let (Ty::Array(..), Some(array)) = (&target.ty, self.named_array(value))
+            && self.elements_type(&array) == target.ty
+        {
+            self.copy_elements(&array, &target, span);
+            return Some(());
+        }
         self.note_entry(&target, value);
         let mark = self.out.len();
         let value = self.value_of_type(value, &target.ty.clone());
@@ -273,7 +283,7 @@ impl Body<'_, '_> {
     }
 
     /// A constant that a field of a blueprint is set to lies in the field's range.
-    fn ranged_field(&mut self, place: &ir::Place, value: &ir::Expr, span: Span) {
+    pub(super) fn ranged_field(&mut self, place: &ir::Place, value: &ir::Expr, span: Span) {
         if let (Ty::Blueprint(bp), [ir::Proj::Field(at)]) =
             (&self.locals[place.root.index()].ty, &place.path[..])
         {

@@ -40,10 +40,13 @@ impl Body<'_, '_> {
         self.load(local, span)
     }
 
-    /// The temporary that the last statement made, if the value is just that.
+    /// The temporary that the last statement made, or finished, if the value is just that.
     pub(super) fn just_made(&mut self, value: &ir::Expr) -> Option<LocalId> {
         let ExprKind::Load(place) = &value.kind else { return None };
-        let made = self.out.last_mut().and_then(|s| result_of(&mut s.kind)).and_then(|dest| *dest);
+        let made = match &mut self.out.last_mut()?.kind {
+            StmtKind::Assign { place, .. } => Some(place.root),
+            last => result_of(last).and_then(|dest| *dest),
+        };
         made.filter(|local| place.path.is_empty() && place.root == *local && self.temporaries.contains(local))
     }
 
