@@ -117,6 +117,10 @@ finds! {
     a_chain_too_few: "not one chain for each event", |p| drop(p.chains.pop());
     a_timer_of_another_event: "a timer of no timer event", |p| p.contexts[0].timers[0].event = EventId(0);
     a_gap_between_fields: "a gap between the fields", |p| p.blueprints[0].fields[1].bit_offset += 8;
+    an_array_without_all_its_elements: "an array whose elements do not follow each other", |p| {
+        let element = carrick_ir::FieldElement { array: "x".into(), at: 0, of: 2, part: None };
+        p.blueprints[0].fields[0].element = Some(element);
+    };
     an_option_of_another_length: "its fields do not take its length", |p| p.opts[1].len = 5;
     an_id_of_another_kind: "not one value for each part of the id", |p| drop(p.ids[0].parts.pop());
     a_call_on_another_context: "the chain has a context", |p| {

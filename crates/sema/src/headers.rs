@@ -299,7 +299,9 @@ impl<'a> Checker<'a> {
         if !possible || other_bits || bits == 0 || bits > u64::from(width) {
             let name = self.name(ty);
             let mend = match ty {
-                Ty::Struct(_) => format!("declare its fields here, or an array of it: `{name} {}[1];`", field.name.name),
+                Ty::Struct(_) => {
+                    format!("declare its fields here, or an array of it: `{name} {}[1];`", field.name.name)
+                }
                 _ => "choose a width from 1 to that of the type".to_owned(),
             };
             self.report(

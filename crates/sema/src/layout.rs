@@ -124,7 +124,8 @@ impl<'a> Checker<'a> {
         let behind = fields[..at].iter().any(|f| !f.presence.is_empty());
         let fixed = !varies && !behind && field.presence.is_empty();
         if !fixed || field.array.is_some() || matches!(field.ty.kind, TypeKind::List(..)) {
-            let label = if fixed && field.array.is_some() { "an array" } else { "optional, or of variable length" };
+            let label =
+                if fixed && field.array.is_some() { "an array" } else { "optional, or of variable length" };
             self.report(
                 Diagnostic::error(
                     codes::LAYOUT,

@@ -90,7 +90,9 @@ impl Checker<'_> {
         for at in 0..self.program.blueprints[bp.index()].parts.len() {
             let def = &self.program.blueprints[bp.index()];
             let first = def.parts[at].first;
-            let Some(name) = def.fields.get(first as usize).map(|f| f.declared().to_owned()) else { continue };
+            let Some(name) = def.fields.get(first as usize).map(|f| f.declared().to_owned()) else {
+                continue;
+            };
             let Some(field) = fields.iter().find(|f| f.name.name == name) else { continue };
             let mut when: Option<Expr> = None;
             for presence in &field.presence {

@@ -6,8 +6,9 @@ use crate::crc::NET_OCTETS;
 use crate::part::VARINT_MAX;
 use crate::{
     BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, ElementPart, EventId,
-    EventKind, Expr, FieldDef, FieldElement, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_ELEMENTS, MOST_INPUTS, NetField, NetLayer, OptDef,
-    OptElements, OptField, Policy, SchedBlock, SchedInput, SchedInputs, Schedule, SegRule, Shared, Ty, arith,
+    EventKind, Expr, FieldDef, FieldElement, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_ELEMENTS,
+    MOST_INPUTS, NetField, NetLayer, OptDef, OptElements, OptField, Policy, SchedBlock, SchedInput,
+    SchedInputs, Schedule, SegRule, Shared, Ty, arith,
 };
 
 impl<'p> Check<'p> {
@@ -340,7 +341,8 @@ impl<'p> Check<'p> {
         while let Some(first) = elements.next() {
             let Some(first) = first else { continue };
             let parts = self.parts_of_element(first);
-            let all = (0..first.of.min(MOST_ELEMENTS)).flat_map(|at| parts.iter().map(move |part| (at, part)));
+            let all =
+                (0..first.of.min(MOST_ELEMENTS)).flat_map(|at| parts.iter().map(move |part| (at, part)));
             let mut whole = true;
             for (n, (at, part)) in all.enumerate() {
                 let wanted = FieldElement { at, part: part.clone(), ..first.clone() };

@@ -5,7 +5,8 @@
 use super::check::Check;
 use crate::{
     BlueprintDef, BpField, BpFieldKind, BpPart, Crc, CrcPart, FieldDef, FieldElement, Frames, Group,
-    MOST_BLOCKS, MOST_ELEMENTS, MOST_INPUTS, OptDef, OptElements, OptField, OptId, OptListDef, Program, Schedule, Ty, arith,
+    MOST_BLOCKS, MOST_ELEMENTS, MOST_INPUTS, OptDef, OptElements, OptField, OptId, OptListDef, Program,
+    Schedule, Ty, arith,
 };
 
 /// Elements of an array or a list, and numbers in a window of bits.

@@ -175,7 +175,7 @@ fn an_array_of_a_header_has_elements_and_no_methods() {
         let hover = crate::hover::hover(&analysis, at as u32).expect("something is said");
         serde_json::to_string(&hover.contents).expect("it has a form")
     };
-    assert!(hover("= h.cutoff").contains("uint16 cutoff[8];"), "{}", hover("= h.cutoff"));
+    assert!(hover("= h.cutoff").contains("field of `hdr`"), "{}", hover("= h.cutoff"));
     assert!(hover("[1].port").contains("field of `ack`"), "{}", hover("[1].port"));
     assert!(hover("e.acks").contains("field of `acked`"), "{}", hover("e.acks"));
     let offered = |behind: &str| {

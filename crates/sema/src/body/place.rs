@@ -339,13 +339,8 @@ impl Body<'_, '_> {
     pub(super) fn without_fields<T>(&mut self, ty: &Ty, field: &Ident) -> Option<T> {
         let name = self.name(ty);
         self.report(
-            Diagnostic::error(
-                codes::NO_FIELDS,
-                format!("`{name}` has no fields"),
-                field.span,
-                "not a field",
-            )
-            .mend("use the value itself"),
+            Diagnostic::error(codes::NO_FIELDS, format!("`{name}` has no fields"), field.span, "not a field")
+                .mend("use the value itself"),
         )
     }
 
@@ -431,8 +426,11 @@ impl Body<'_, '_> {
     fn element_by_name<T>(&mut self, field: &Ident, written: &str) -> Option<T> {
         let message = format!("there is no field `{}`", field.name);
         self.report(
-            Diagnostic::error(codes::UNKNOWN_FIELD, message, field.span, "an element of an array")
-                .fix(format!("write `{written}`"), field.span, written),
+            Diagnostic::error(codes::UNKNOWN_FIELD, message, field.span, "an element of an array").fix(
+                format!("write `{written}`"),
+                field.span,
+                written,
+            ),
         )
     }
 
