@@ -5,7 +5,7 @@ CARGO ?= cargo
 export SECONDS ?= 60
 MINUTES ?= 60
 
-.PHONY: help demo test fmt lint msrv coverage bench experiments fuzz soak conformance docs book dist
+.PHONY: help demo test fmt lint msrv coverage bench experiments fuzz soak conformance docs book dist wheel
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort
@@ -51,6 +51,9 @@ book: ## tutorial, reference and diagnostics as a website, in target/book (needs
 
 dist: ## a Debian package and a tarball, in target/dist
 	@scripts/dist
+
+wheel: ## the Python package, in target/dist (needs maturin)
+	@scripts/wheel
 
 docs: ## API documentation
 	$(CARGO) doc --workspace --no-deps

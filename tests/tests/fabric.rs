@@ -19,6 +19,7 @@ use carrick_sim::fabric::topology::{Links, Topology};
 use carrick_sim::fabric::workload::{Kind, Workload};
 use carrick_sim::fabric::{Flow, Setup, Start, run};
 use carrick_sim::scenario::Engine;
+use carrick_sim::stop::Stop;
 use carrick_tests::build::{carrick, root};
 
 const GBIT: u64 = 1_000_000_000;
@@ -64,6 +65,7 @@ fn setup(shape: &str, kind: Kind, octets: u64) -> Setup {
         every: None,
         params: Vec::new(),
         limit: 60 * GBIT,
+        stop: Stop::default(),
     }
 }
 

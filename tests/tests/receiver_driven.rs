@@ -17,6 +17,7 @@ use carrick_sim::fabric::topology::{Links, Topology};
 use carrick_sim::fabric::workload::{Kind, Workload};
 use carrick_sim::fabric::{Setup, run};
 use carrick_sim::scenario::Engine;
+use carrick_sim::stop::Stop;
 use carrick_tests::build::root;
 
 /// Packets and queues of the paper: jumbo frames, eight of them.
@@ -59,6 +60,7 @@ fn setup(program: &Program, shape: &str, kind: Kind, octets: u64) -> Setup {
         every: None,
         params: params::values(program, &[longest]).expect("a parameter of it"),
         limit: 10_000_000_000,
+        stop: Stop::default(),
     }
 }
 

@@ -171,7 +171,7 @@ pub(crate) fn open_choice(path: &Path, choice: &Choice) -> Result<Assembled, Fai
         return Err(Failure::Usage(format!("{file} is a table, and this needs the text of a program")));
     }
     let assembled = assemble(&file, &read(path)?, &mut read_import);
-    features::check_choice(&assembled.tree, choice).map_err(|e| Failure::Usage(format!("{file}: {e}")))?;
+    checked_choice(&file, &assembled, choice)?;
     Ok(assembled)
 }
 
@@ -259,6 +259,26 @@ pub fn compile_texts(
     read: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Compiled {
     compile_assembled(file, &assemble(file, text, read), &Choice::default(), None)
+}
+
+/// As [`compile_texts`], with the features that a build chooses.
+///
+/// # Errors
+/// [`Failure::Usage`] if the choice names features that the program does not have.
+pub fn compile_texts_choice(
+    file: &str,
+    text: &str,
+    read: &mut dyn FnMut(&str) -> Result<String, String>,
+    choice: &Choice,
+) -> Result<Compiled, Failure> {
+    let assembled = assemble(file, text, read);
+    checked_choice(file, &assembled, choice)?;
+    Ok(compile_assembled(file, &assembled, choice, None))
+}
+
+/// Refuses a choice of features that the program does not have.
+fn checked_choice(file: &str, assembled: &Assembled, choice: &Choice) -> Result<(), Failure> {
+    features::check_choice(&assembled.tree, choice).map_err(|e| Failure::Usage(format!("{file}: {e}")))
 }
 
 /// As [`compile_for`], of a program that has been read whole already.

@@ -31,5 +31,7 @@ pub mod written;
 
 pub use carrick_syntax::assemble::features::Choice;
 pub use carrick_syntax::ast::Over;
-pub use compile::{Compiled, compile_choice, compile_file, compile_for, compile_text, compile_texts};
+pub use compile::{
+    Compiled, compile_choice, compile_file, compile_for, compile_text, compile_texts, compile_texts_choice,
+};
 pub use failure::Failure;

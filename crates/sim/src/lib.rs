@@ -44,6 +44,7 @@ pub mod samples;
 pub mod scenario;
 pub mod show;
 mod status;
+pub mod stop;
 pub mod trace;
 mod transit;
 mod two_hosts;

@@ -15,6 +15,7 @@ use crate::ip;
 use crate::link::Link;
 use crate::middlebox::Middlebox;
 use crate::observe::Observer;
+use crate::stop::Stop;
 
 /// What happens at a time.
 #[derive(Debug, Clone, Copy)]
@@ -108,7 +109,7 @@ impl<'o> Net<'o> {
 
     /// Runs until every application is done, nothing is left to happen, or the limit is reached. Afterwards `drain_ns` more
     /// virtual time passes, in which connections can end.
-    pub fn run(&mut self, limit: u64, drain_ns: u64) {
+    pub fn run(&mut self, limit: u64, drain_ns: u64, stop: &Stop) {
         for at in self.watch.observer.alarms() {
             self.plan(at, Happening::Look);
         }
@@ -118,9 +119,9 @@ impl<'o> Net<'o> {
             self.pump(host);
         }
         let mut until = limit;
-        let mut ending = false;
+        let (mut ending, mut calls) = (false, 0);
         while let Some((at, happening)) = self.event_queue.next() {
-            if at > until || self.watch.observer.enough() {
+            if at > until || self.watch.observer.enough() || stop.is_set_at_times(&mut calls) {
                 break;
             }
             self.now = at;

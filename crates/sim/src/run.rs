@@ -116,7 +116,8 @@ pub(crate) fn run_with_messages(
     }
     let mut net = Net::new(hosts, interface, program.net_header.layer, observer, tracing);
     net.between = way.map(|way| make_between(way, scenario, tracing)).transpose()?;
-    net.run(scenario.limit, drain);
+    net.run(scenario.limit, drain, &scenario.stop);
+    scenario.stop.check()?;
     let [client, server] = &net.hosts[..] else { return Err("two hosts are wanted".into()) };
     let records = [client, server].map(|h| h.app.records());
     let Verdict { mut failures, damage } = judge::records(program, shape, &records, scenario);

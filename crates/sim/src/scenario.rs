@@ -13,6 +13,7 @@ use crate::compiled::{Compiled, CompiledProgram};
 use crate::core::Core;
 use crate::interpreted::Interpreted;
 use crate::link::{LinkConfig, LinkCounters};
+use crate::stop::Stop;
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
 pub(crate) const CLIENT: u32 = 0x0a00_0001;
@@ -77,6 +78,7 @@ pub struct Scenario {
     pub limit: u64,
     /// virtual nanoseconds that pass after the applications are done
     pub drain: u64,
+    pub stop: Stop,
 }
 
 fn side(to_send: u64) -> Side {
@@ -109,6 +111,7 @@ impl Scenario {
             plans: vec![plan(1, side(octets.max(8)), side(0))],
             limit: 24 * 3600 * SECOND,
             drain: 0,
+            stop: Stop::default(),
         }
     }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use carrick_driver::{Compiled, Failure, compile_choice, written::replace};
+use carrick_ir::Program;
 use carrick_report::{Header, Reader, Source};
 
 use super::plot;
@@ -71,15 +72,30 @@ fn of_run(args: &Report, run: &Path) -> Result<String, Failure> {
     if format!("{:016x}", program.source_hash) != header.source_hash {
         return Err(changed(&path, &header));
     }
-    let mut reader = Reader::new(&header, &program, &args.plot).map_err(Failure::Usage)?;
     let progress = output::progress("reading the run");
+    let manifest = Manifest::of_trace(&header).drawn_by(args);
+    let page = drawn(&header, lines, (&program, &compiled), &args.plot, &manifest, &wrong);
+    progress.finish_and_clear();
+    page
+}
+
+/// Draws the lines of a trace behind its header, which is of this program.
+///
+/// # Errors
+/// Those of the lines; `wrong` if one is none of a trace, and [`Failure::Usage`] if the program has no such field.
+pub fn drawn(
+    header: &Header,
+    lines: impl Iterator<Item = Result<String, Failure>>,
+    (program, compiled): (&Program, &Compiled),
+    fields: &[String],
+    manifest: &Manifest,
+    wrong: &dyn Fn(String) -> Failure,
+) -> Result<String, Failure> {
+    let mut reader = Reader::new(header, program, fields).map_err(Failure::Usage)?;
     for line in lines {
         reader.line(&line?).map_err(wrong)?;
     }
-    let manifest = Manifest::of_trace(&header).drawn_by(args);
-    let page = carrick_report::page(&reader.finish(sources(&compiled)), &manifest.to_string());
-    progress.finish_and_clear();
-    Ok(page)
+    Ok(carrick_report::page(&reader.finish(sources(compiled)), &manifest.to_string()))
 }
 
 /// Lines of a text that is not that of the run would point nowhere.

@@ -26,7 +26,7 @@ use super::scenario::{self, AppKind, Between};
 use super::traced::{Traced, nothing};
 use crate::args::SimArgs;
 use crate::load::Builds;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, words};
 use crate::output::{self, Format, create};
 
 pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
@@ -34,22 +34,66 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     // zeroing them took most of the time of a simulated fat tree, and ten times its memory.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::disable_transparent_huge_pages(true);
-    let tracing = args.tracing();
-    let builds = Builds::new(args.compiled.then_some(tracing));
+    let builds = Builds::new(args.compiled.then(|| args.tracing()));
     let build = builds.get(&args.source.file, &args.source.features.choice())?;
     let program = build.program.clone();
     if let Some(name) = &args.fabric.topology {
         return super::fabric::run(args, &program, name, &builds);
     }
-    let scenario = args.scenario.scenario(&program, &args.link_faults, &args.set)?;
-    let engine = build.engine()?;
-    let between = args.way.between(&program, &builds)?;
+    let progress = output::progress("simulating");
+    let pair = pair(args, &words::said(), &program, &builds);
+    progress.finish_and_clear();
+    let pair = pair?;
+    let metrics = pair.metrics.as_ref();
+    match args.format {
+        Format::Json => output::json(&pair.json()),
+        Format::Pretty => pretty(&pair.report, metrics, pair.took, args, &pair.state),
+    }
+    let failed = !pair.report.failures.is_empty() || !pair.report.damage.is_empty();
+    pair.written?;
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+/// A run of two hosts that is over.
+pub struct Pair {
+    pub report: Report,
+    /// none where nothing was measured
+    pub metrics: Option<Metrics>,
+    /// of the global contexts of the program between them
+    state: Map<String, Value>,
+    took: Duration,
+    manifest: Manifest,
+    /// what its capture and its trace ended with
+    pub written: Result<(), Failure>,
+}
+
+impl Pair {
+    /// For programs.
+    pub fn json(&self) -> Value {
+        as_json(&self.report, self.metrics.as_ref(), self.took, &self.manifest, &self.state)
+    }
+}
+
+/// Runs two hosts, as these words of a command line say.
+///
+/// # Errors
+/// Whatever ends it without a result.
+pub fn pair(
+    args: &SimArgs,
+    said: &[String],
+    program: &Arc<Program>,
+    builds: &Builds,
+) -> Result<Pair, Failure> {
+    let mut scenario = args.scenario.scenario(program, &args.link_faults, &args.set)?;
+    scenario.stop = builds.stop.clone();
+    let engine = builds.get(&args.source.file, &args.source.features.choice())?.engine()?;
+    let between = args.way.between(program, builds)?;
     let way = between.as_ref().map(Between::way);
-    let manifest = Manifest::of(args, &program, between.as_ref().map(|b| &**b.program()))?;
-    let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, &program, 0, &manifest.to_string()));
+    let manifest = Manifest::of(args, said, program, between.as_ref().map(|b| &**b.program()))?;
+    let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, program, 0, &manifest.to_string()));
     let inside = inside(args, between.as_ref())?;
     let mut trace = create(args.trace.as_deref())?.map(|file| {
-        let traced = inside.unwrap_or(&program);
+        let traced = inside.unwrap_or(program);
         let lines = manifest.trace(file, traced, args.scenario.seed, args.trace_at.as_deref());
         Traced::new(lines, inside.map(|_| 0))
     });
@@ -63,13 +107,11 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
         observers.push(&mut metrics);
         observers.push(&mut globals);
     }
-    let progress = output::progress("simulating");
     let begin = Instant::now();
-    let tracing = tracing == Tracing::On;
+    let tracing = args.tracing() == Tracing::On;
     let report =
-        carrick_sim::run_through(&program, &engine, way.as_ref(), &scenario, &mut All(observers), tracing);
+        carrick_sim::run_through(program, &engine, way.as_ref(), &scenario, &mut All(observers), tracing);
     let took = begin.elapsed();
-    progress.finish_and_clear();
     let mut report = report.map_err(Failure::Usage)?;
     // Random applications also end in errors on purpose.
     if args.scenario.app != AppKind::Random {
@@ -77,14 +119,9 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     }
     let captured = output::written(args.pcap.as_deref(), pcap.map_or(Ok(()), Pcapng::finish));
     let traced = output::written(args.trace.as_deref(), trace.map_or(Ok(()), Traced::finish));
-    let metrics = measured.then_some(&metrics);
     let state = between.as_ref().map_or_else(Map::new, |between| globals.of(0, between.program()));
-    match args.format {
-        Format::Json => output::json(&as_json(&report, metrics, took, &manifest, &state)),
-        Format::Pretty => pretty(&report, metrics, took, args, &state),
-    }
-    captured.and(traced)?;
-    Ok(ExitCode::from(u8::from(!report.failures.is_empty() || !report.damage.is_empty())))
+    let metrics = measured.then_some(metrics);
+    Ok(Pair { report, metrics, state, took, manifest, written: captured.and(traced) })
 }
 
 /// The program in the network whose trace is written, if it is not that of the hosts.

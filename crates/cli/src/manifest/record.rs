@@ -46,12 +46,13 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Of what the simulator leaves of a run that this process makes, and of the programs in its network.
+    /// Of what the simulator leaves of a run that these words of a command line ask for, and of the programs in its network.
     ///
     /// # Errors
     /// [`Failure::Usage`] if a file cannot be read.
     pub fn of<'p>(
         args: &SimArgs,
+        said: &[String],
         program: &Program,
         in_network: impl IntoIterator<Item = &'p Program>,
     ) -> Result<Manifest, Failure> {
@@ -61,7 +62,7 @@ impl Manifest {
             source_hash: inputs::digits(program.source_hash),
             inputs: inputs::of(args, in_network)?,
             seed: args.scenario.seed,
-            arguments: words::join(lasting(std::env::args().skip(1))),
+            arguments: words::join(lasting(said.iter().cloned())),
             shard: None,
             table: None,
             drawn: None,

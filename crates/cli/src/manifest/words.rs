@@ -15,9 +15,14 @@ fn quote(word: String) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// The command as it was said, without its name.
+pub fn said() -> Vec<String> {
+    std::env::args().skip(1).collect()
+}
+
 /// The command as it was said, which makes a run again.
 pub fn command_line() -> String {
-    format!("carrick {}", join(std::env::args().skip(1).filter(|word| word != "--quiet")))
+    format!("carrick {}", join(said().into_iter().filter(|word| word != "--quiet")))
 }
 
 /// The words of a text that [`join`] made.

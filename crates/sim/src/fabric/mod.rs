@@ -157,7 +157,8 @@ pub fn run_through(
     network.timed = calls;
     network.cross = cross;
     network.groups = groups.several().then(|| groups.clone());
-    network.run(setup.limit);
+    network.run(setup.limit, &setup.stop);
+    setup.stop.check()?;
     let claims: Vec<String> = (0..)
         .zip(&network.hosts)
         .flat_map(|(host, it)| {

@@ -25,6 +25,7 @@ use crate::faults::{Fate, FaultRng, Outgoing};
 use crate::icmp;
 use crate::ip;
 use crate::observe::Observer;
+use crate::stop::Stop;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Happening {
@@ -170,7 +171,7 @@ impl<'o> Network<'o> {
     }
 
     /// Runs until every flow has ended or failed, nothing is left to happen, or the limit is reached.
-    pub fn run(&mut self, limit: u64) {
+    pub fn run(&mut self, limit: u64, stop: &Stop) {
         // Those at the beginning are before all that applications do.
         for (at, number) in self.timed.times() {
             match at {
@@ -187,8 +188,9 @@ impl<'o> Network<'o> {
         }
         (0..self.cross.len() as u32).for_each(|source| self.plan_cross(source));
         self.plan_start(0);
+        let mut calls = 0;
         while let Some((at, happening)) = self.event_queue.next() {
-            if at > limit || self.flows.done() {
+            if at > limit || self.flows.done() || stop.is_set_at_times(&mut calls) {
                 break;
             }
             while self.timeline.due <= at {

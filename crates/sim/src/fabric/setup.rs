@@ -10,6 +10,7 @@ use super::switch::Queueing;
 use super::timed::TimedCall;
 use super::topology::{Node, Topology};
 use super::workload::Workload;
+use crate::stop::Stop;
 
 /// A run: the same description gives the same run.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +48,7 @@ pub struct Setup {
     pub every: Option<u64>,
     /// virtual nanoseconds at most
     pub limit: u64,
+    pub stop: Stop,
 }
 
 impl Setup {

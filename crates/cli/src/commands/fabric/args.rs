@@ -11,6 +11,7 @@ use carrick_sim::fabric::sizes::Sizes;
 use carrick_sim::fabric::switch::{Mark, Paths, Pause, Queueing, Shared, Trim};
 use carrick_sim::fabric::topology::{Links, Node, Topology};
 use carrick_sim::fabric::workload::{Between, KINDS, Kind, Workload, parse_trace};
+use carrick_sim::stop::Stop;
 use clap::Args;
 
 use super::cross;
@@ -217,6 +218,7 @@ impl FabricArgs {
             features: Vec::new(),
             every: self.rates.as_ref().map(|_| self.interval()).transpose()?,
             limit: HOUR,
+            stop: Stop::default(),
         };
         Ok((setup, programs))
     }

@@ -26,6 +26,7 @@ use std::time::Instant;
 
 use carrick_driver::Failure;
 use carrick_ir::Program;
+use serde_json::Value;
 
 pub use args::FabricArgs;
 pub use finished::Run;
@@ -37,7 +38,7 @@ pub use show::{RUN, state_lines};
 use super::plot;
 use crate::args::SimArgs;
 use crate::load::Builds;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, words};
 use crate::output::{self, Format, create};
 
 /// The files of programs that the command line names, beside that of the command.
@@ -57,7 +58,7 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str, builds: &Builds) 
         ));
     }
     let shard = fabric.shard.map(|shard| format!("{shard} of {}", runs.total));
-    let manifest = Manifest { shard, ..Manifest::of(args, program, network.programs())? };
+    let manifest = Manifest { shard, ..Manifest::of(args, &words::said(), program, network.programs())? };
     let mut files = Vec::new();
     for (path, _, table) in tables(fabric) {
         files.extend(create(path.as_deref())?.map(|file| (path, file, table)));
@@ -99,6 +100,18 @@ fn tables(fabric: &FabricArgs) -> [(&Option<PathBuf>, bool, Table); 4] {
         (&fabric.rates, fabric.rates.is_some(), |run| run.results.rates_csv()),
         (&fabric.samples, fabric.sample.is_some(), |run| run.samples.clone()),
     ]
+}
+
+/// The tables of a run that are wanted or cost nothing, by the names of their options.
+pub fn texts(fabric: &FabricArgs, run: &Run) -> Vec<(&'static str, String)> {
+    let names = ["csv", "timeline", "rates", "samples"];
+    let all = names.into_iter().zip(tables(fabric)).filter(|(_, (_, drawn, _))| *drawn);
+    all.map(|(name, (_, _, table))| (name, table(run))).collect()
+}
+
+/// Runs for programs.
+pub fn json(runs: &[Run], manifest: &Manifest) -> Value {
+    show::json(runs, &[], manifest)
 }
 
 /// All runs, in their order, however many workers make them.

@@ -56,7 +56,8 @@ impl Network {
                     .into(),
             ));
         }
-        let (setup, in_file) = fabric.setup(name, &args.scenario, &args.link_faults)?;
+        let (mut setup, in_file) = fabric.setup(name, &args.scenario, &args.link_faults)?;
+        setup.stop = builds.stop.clone();
         let hosts = Hosts::of(&args.source, fabric, &setup.topology, builds)?;
         let runs = Runs::of(&hosts.variants(), &args.set, (setup.seed, fabric.seeds), fabric.shard)?;
         runs.combinations().try_for_each(|asked| hosts.check(asked))?;

@@ -94,6 +94,11 @@ pub struct Given {
     pub unit: Option<Unit>,
 }
 
+/// Whether values of an option of a simulation have commas.
+pub fn with_commas(arg: &Arg) -> bool {
+    arg.get_value_delimiter().is_some() || WITH_COMMAS.contains(&arg.get_id().as_str())
+}
+
 /// The options of the simulation, in the order of the parser.
 #[derive(Debug, Clone)]
 pub struct Swept(pub Vec<Given>);
@@ -145,7 +150,7 @@ impl FromArgMatches for Swept {
                 long: arg.get_long().map(str::to_owned),
                 values: values.collect(),
                 repeats: matches!(arg.get_action(), ArgAction::Append) && !delimited,
-                commas: delimited || WITH_COMMAS.contains(&id),
+                commas: with_commas(&arg),
                 unit: Unit::of(&arg),
             })
         };

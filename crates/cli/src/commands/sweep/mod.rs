@@ -2,14 +2,14 @@
 //! `carrick sweep`: many simulations, and one table of them.
 
 mod args;
-mod outcome;
+pub mod outcome;
 mod plan;
+mod runs;
 mod table;
 mod values;
 mod workflow;
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,10 +22,12 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::signal_name;
 
-pub use args::SweepArgs;
 use args::{Rows, TableArgs};
+pub use args::{SweepArgs, with_commas};
 use outcome::{FIRST, Made};
-use plan::{Plan, Planned};
+use plan::Plan;
+pub use runs::Runs;
+use runs::{checked, head, one};
 use table::{Known, Table};
 pub use values::where_one_is_needed;
 
@@ -85,7 +87,7 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
     }
     let options = &args.table;
     let head = head(&plan, options.rows);
-    let (builds, keys) = checked(&plan)?;
+    let (builds, keys) = checked(&plan, Builds::new)?;
     let number_of: HashMap<u64, u64> = keys.iter().copied().zip(0..).collect();
     let mut known = known(options, &head, &number_of)?;
     let mine = |number: &u64| options.shard.is_none_or(|shard| number % shard.of + 1 == shard.number);
@@ -102,45 +104,6 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
     let table = Table::begin(&options.output, &head, rows)?;
     let work = Work { plan, builds, rows: options.rows, keys, todo, next: AtomicUsize::new(0) };
     all(work, table, &head, &number_of, tally, options)
-}
-
-/// The first line of the table.
-fn head(plan: &Plan, rows: Rows) -> String {
-    let others = outcome::columns(rows);
-    let taken = [&FIRST[..], others].concat();
-    let columns = plan.columns(&taken);
-    let all = FIRST.iter().copied().chain(columns.iter().map(String::as_str)).chain(others.iter().copied());
-    let mut head = String::new();
-    outcome::line(&all.map(str::to_owned).collect::<Vec<_>>(), &mut head);
-    head
-}
-
-/// Checks each combination of values; returns the key of each run.
-fn checked(plan: &Plan) -> Result<(Builds, Vec<u64>), Failure> {
-    let mut parser = outcome::parser();
-    let (count, each) = (plan.count()?, plan.of_combination());
-    let named = |planned: &Planned, e: Failure| {
-        let cells =
-            plan.columns(&[]).into_iter().zip(&planned.cells).map(|(name, cell)| format!("{name} {cell}"));
-        let cells = cells.collect::<Vec<_>>().join(", ");
-        match e {
-            Failure::Usage(why) if !cells.is_empty() => {
-                Failure::Usage(format!("the run with {cells}: {why}"))
-            }
-            other => other,
-        }
-    };
-    let first = plan.get(0);
-    let usual = outcome::parse(&mut parser, &first.words).map_err(|e| named(&first, e))?;
-    let builds = Builds::new(usual.compiled.then(|| usual.tracing()));
-    let mut keys = Vec::with_capacity(count as usize);
-    for begin in (0..count).step_by(each as usize) {
-        let planned = plan.get(begin);
-        let args = outcome::parse(&mut parser, &planned.words).map_err(|e| named(&planned, e))?;
-        let files = outcome::depends_on(&args, &builds).map_err(|e| named(&planned, e))?;
-        keys.extend((begin..begin + each).map(|number| outcome::key(&plan.get(number), &files)));
-    }
-    Ok((builds, keys))
 }
 
 /// The rows that tables have already.
@@ -259,14 +222,8 @@ fn watch_signals(tell: Sender<Event>) -> Result<(), Failure> {
 fn worker(work: &Work, tell: &Sender<Event>) {
     let mut parser = outcome::parser();
     while let Some(number) = work.todo.get(work.next.fetch_add(1, Ordering::Relaxed)) {
-        let planned = work.plan.get(*number);
-        // A bug in one run does not end the others: its message was printed, and its row says so.
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let args = outcome::parse(&mut parser, &planned.words)?;
-            outcome::make(&args, &work.builds)
-        }));
-        let outcome = outcome.unwrap_or_else(|_| Err(Failure::Failed("the simulator panicked".into())));
-        let made = outcome::rows(work.rows, work.keys[*number as usize], &planned, outcome);
+        let made =
+            one(&mut parser, &work.plan.get(*number), work.keys[*number as usize], work.rows, &work.builds);
         if tell.send(Event::Made(*number, made)).is_err() {
             return;
         }

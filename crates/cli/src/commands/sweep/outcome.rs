@@ -2,21 +2,20 @@
 //! One run of a sweep: made, and as rows of a table.
 
 use carrick_driver::Failure;
-use carrick_driver::cc::Tracing;
 use carrick_driver::hash::Hash;
 use carrick_sim::Report;
 use carrick_sim::app::{End, Record};
 use carrick_sim::fabric::results::FlowResult;
 use carrick_sim::metrics::Metrics;
-use carrick_sim::observe::{All, Observer};
 use carrick_sim::scenario::end_name;
-use clap::{Args as _, Command, FromArgMatches};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgMatches, Args as _, Command, FromArgMatches};
 
 use super::args::Rows;
 use super::plan::Planned;
 use crate::args::SimArgs;
 use crate::commands::fabric::{Network, Run};
-use crate::commands::scenario::{AppKind, Between};
+use crate::commands::sim;
 use crate::load::Builds;
 use crate::manifest::Manifest;
 use crate::unused;
@@ -58,6 +57,25 @@ const OF_FLOWS: [&str; 13] = [
     "failure",
 ];
 
+/// What the cells of a column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Integer,
+    /// with a fraction
+    Number,
+    Text,
+}
+
+/// Of the columns that every table of a kind has; `None` of those that options name.
+pub fn kind(column: &str) -> Option<Kind> {
+    match column {
+        "key" | "status" | "failure" | "flow_status" | "flow_program" => Some(Kind::Text),
+        "fairness" | "slowdown" | "slowdown_p50" | "slowdown_p99" => Some(Kind::Number),
+        _ if FIRST.iter().chain(&OF_RUNS).chain(&OF_FLOWS).any(|name| *name == column) => Some(Kind::Integer),
+        _ => None,
+    }
+}
+
 /// Columns behind those of the options.
 pub fn columns(rows: Rows) -> &'static [&'static str] {
     match rows {
@@ -66,21 +84,39 @@ pub fn columns(rows: Rows) -> &'static [&'static str] {
     }
 }
 
+/// What is wrong with a command line, in a sentence.
+pub fn wrong(error: &clap::Error) -> Failure {
+    let said = error.to_string();
+    let said = said.lines().next().unwrap_or_default();
+    let said = said.strip_prefix("error: ").unwrap_or(said).trim_end_matches(':');
+    // What is missing is named in the lines behind the first one.
+    let missing = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(names)) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            format!(": {}", names.join(", "))
+        }
+        _ => String::new(),
+    };
+    Failure::Usage(format!("{said}{missing}"))
+}
+
+/// The command line of one command.
+///
+/// # Errors
+/// [`Failure::Usage`] with what is wrong with it.
+pub fn matches(parser: &mut Command, words: &[String]) -> Result<ArgMatches, Failure> {
+    let line = ["carrick".to_owned()].into_iter().chain(words.iter().cloned());
+    parser.try_get_matches_from_mut(line).map_err(|e| wrong(&e))
+}
+
 /// The command line of one simulation, read.
 ///
 /// # Errors
 /// [`Failure::Usage`] with what is wrong with it.
 pub fn parse(parser: &mut Command, words: &[String]) -> Result<SimArgs, Failure> {
-    let line = ["carrick".to_owned()].into_iter().chain(words.iter().cloned());
-    let wrong = |e: clap::Error| {
-        let said = e.to_string();
-        let said = said.lines().next().unwrap_or_default();
-        Failure::Usage(said.strip_prefix("error: ").unwrap_or(said).to_owned())
-    };
-    let given = parser.try_get_matches_from_mut(line).map_err(wrong)?;
+    let given = matches(parser, words)?;
     match unused::find(&given) {
         Some(why) => Err(Failure::Usage(why)),
-        None => SimArgs::from_arg_matches(&given).map_err(wrong),
+        None => SimArgs::from_arg_matches(&given).map_err(|e| wrong(&e)),
     }
 }
 
@@ -98,12 +134,12 @@ pub fn depends_on(args: &SimArgs, builds: &Builds) -> Result<String, Failure> {
     let manifest = match &args.fabric.topology {
         Some(name) => {
             let network = Network::of(args, &build.program, name, builds)?;
-            Manifest::of(args, &build.program, network.programs())?
+            Manifest::of(args, &[], &build.program, network.programs())?
         }
         None => {
             args.scenario.scenario(&build.program, &args.link_faults, &args.set)?;
             let between = args.way.between(&build.program, builds)?;
-            Manifest::of(args, &build.program, between.as_ref().map(|between| &**between.program()))?
+            Manifest::of(args, &[], &build.program, between.as_ref().map(|between| &**between.program()))?
         }
     };
     let inputs = manifest.inputs.iter().map(|input| format!(" {} {}", input.file, input.hash));
@@ -125,7 +161,7 @@ pub fn key(planned: &Planned, depends_on: &str) -> u64 {
 /// What came of a run.
 #[derive(Default)]
 pub struct Outcome {
-    failures: Vec<String>,
+    pub failures: Vec<String>,
     flows: Vec<Vec<String>>,
     /// those of [`OF_RUNS`] before the failures
     totals: Vec<String>,
@@ -141,31 +177,16 @@ pub fn make(args: &SimArgs, builds: &Builds) -> Result<Outcome, Failure> {
         let network = Network::of(args, &build.program, name, builds)?;
         return Ok(of_network(&network.one(args, None, network.runs.get(0))?));
     }
-    let scenario = args.scenario.scenario(&build.program, &args.link_faults, &args.set)?;
-    let between = args.way.between(&build.program, builds)?;
-    let mut metrics = Metrics::default();
-    let observed = (!args.fast).then_some(&mut metrics as &mut dyn Observer);
-    let mut report = carrick_sim::run_through(
-        &build.program,
-        &build.engine()?,
-        between.as_ref().map(Between::way).as_ref(),
-        &scenario,
-        &mut All(observed.into_iter().collect()),
-        args.tracing() == Tracing::On,
-    )
-    .map_err(Failure::Usage)?;
-    // Random applications also end in errors on purpose.
-    if args.scenario.app != AppKind::Random {
-        report.failures.append(&mut report.unfinished);
-    }
-    Ok(of_pair(report, build.program.file.raw(), (!args.fast).then_some(&metrics)))
+    let pair = sim::pair(args, &[], &build.program, builds)?;
+    Ok(of_pair(pair.report, build.program.file.raw(), pair.metrics.as_ref()))
 }
 
 fn text<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-fn of_pair(report: Report, program: &str, metrics: Option<&Metrics>) -> Outcome {
+/// What came of a run of two hosts.
+pub fn of_pair(report: Report, program: &str, metrics: Option<&Metrics>) -> Outcome {
     let completion = report.completion_ns();
     let goodput =
         completion.filter(|ns| *ns > 0).map(|ns| (report.received() as f64 * 8e9 / ns as f64).round());
@@ -220,7 +241,8 @@ fn pair_flow(client: &Record, report: &Report, program: &str) -> Vec<String> {
     ]
 }
 
-fn of_network(run: &Run) -> Outcome {
+/// What came of a run of a network.
+pub fn of_network(run: &Run) -> Outcome {
     let r = &run.results;
     let slowdown = r.slowdowns(1).pop();
     let ended = r.ended().count();
@@ -276,6 +298,25 @@ fn network_flow(number: usize, f: &FlowResult, program: String) -> Vec<String> {
         status,
         program,
     ]
+}
+
+impl Outcome {
+    /// The flows as a table, without the columns that all flows of a run have in common.
+    pub fn flows_csv(&self) -> String {
+        csv(&OF_FLOWS[..OF_FLOWS.len() - 1], self.flows.iter())
+    }
+
+    /// The run as a table of one line, without the failures.
+    pub fn totals_csv(&self) -> String {
+        csv(&OF_RUNS[..OF_RUNS.len() - 2], [&self.totals])
+    }
+}
+
+fn csv<'a>(columns: &[&str], rows: impl IntoIterator<Item = &'a Vec<String>>) -> String {
+    let mut text = String::new();
+    line(&columns.iter().map(|&name| name.to_owned()).collect::<Vec<_>>(), &mut text);
+    rows.into_iter().for_each(|cells| line(cells, &mut text));
+    text
 }
 
 /// A run as rows, with the sentences about what failed in it.

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Transport protocols as programs: simulate them, sweep over options, and step through one, from Python.
+
+    import carrick as ck
+
+    program = ck.program("stream.mtp")
+    run = ck.simulate(program, loss="1%", delay="5ms")
+    run.summary["goodput_bps"]
+"""
+
+from carrick._errors import (
+    CarrickError,
+    Diagnostic,
+    MissingError,
+    OptionError,
+    Position,
+    ProgramError,
+    RunError,
+    Span,
+)
+from carrick._program import Program, program, programs
+from carrick._run import Run, Trace, simulate
+from carrick._table import Table
+
+__all__ = [
+    "CarrickError",
+    "Diagnostic",
+    "MissingError",
+    "OptionError",
+    "Position",
+    "Program",
+    "ProgramError",
+    "Run",
+    "RunError",
+    "Span",
+    "Table",
+    "Trace",
+    "program",
+    "programs",
+    "simulate",
+]
