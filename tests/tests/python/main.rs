@@ -86,6 +86,12 @@ fn programs_run() {
 }
 
 #[test]
+fn sweeps_run_anywhere() {
+    let Some(mut python) = in_environment() else { return };
+    well(python.arg(test("test_sweeps.py")));
+}
+
+#[test]
 fn libraries_read_tables() {
     let Some(mut python) = with_libraries() else { return };
     well(python.arg(test("test_libraries.py")));

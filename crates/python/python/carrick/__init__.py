@@ -20,6 +20,7 @@ from carrick._errors import (
 )
 from carrick._program import Program, program, programs
 from carrick._run import Run, Trace, simulate
+from carrick._sweep import Sweep
 from carrick._table import Table
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Run",
     "RunError",
     "Span",
+    "Sweep",
     "Table",
     "Trace",
     "program",
