@@ -3,6 +3,7 @@
 
 mod arrow;
 mod columns;
+mod core;
 mod errors;
 mod running;
 mod runs;
@@ -13,6 +14,8 @@ use pyo3::prelude::*;
 mod _carrick {
     #[pymodule_export]
     use crate::columns::{Columns, table};
+    #[pymodule_export]
+    use crate::core::Core;
     #[pymodule_export]
     use crate::runs::{Plan, Simulated, load, page, shipped, simulate, words};
 }

@@ -98,6 +98,14 @@ fn libraries_read_tables() {
 }
 
 #[test]
+fn programs_are_stepped() {
+    let Some(mut python) = with_libraries() else { return };
+    // The same packets in every run: a failure is then one of the change that is tested.
+    let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=1"];
+    well(python.args(pytest).arg(test("test_cores.py")));
+}
+
+#[test]
 fn the_package_has_types() {
     let Some(mut python) = with_libraries() else { return };
     let mypy = [

@@ -5,6 +5,7 @@
 mod options;
 mod page;
 mod session;
+mod stepped;
 mod sweep;
 mod table;
 
@@ -18,6 +19,7 @@ pub use options::{Asker, Given, words};
 pub use page::page;
 use session::Session;
 pub use session::{Diagnostics, Error};
+pub use stepped::{Brought, Stepped};
 pub use sweep::Sweep;
 pub use table::{Cells, Column, Table};
 

@@ -8,6 +8,7 @@
     run.summary["goodput_bps"]
 """
 
+from carrick._core import Completion, Context, Core
 from carrick._errors import (
     CarrickError,
     Diagnostic,
@@ -25,6 +26,9 @@ from carrick._table import Table
 
 __all__ = [
     "CarrickError",
+    "Completion",
+    "Context",
+    "Core",
     "Diagnostic",
     "MissingError",
     "OptionError",

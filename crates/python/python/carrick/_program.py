@@ -6,9 +6,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from carrick import _carrick
 from carrick._errors import Diagnostic
+
+if TYPE_CHECKING:
+    from carrick._core import Core
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,15 @@ class Program:
     texts: dict[str, str] = field(repr=False, hash=False)
     #: warnings
     diagnostics: tuple[Diagnostic, ...] = field(repr=False, compare=False)
+
+    def core(self, address: str = "10.0.0.1", **options: Any) -> Core:
+        """Returns one instance of the program, which is driven step by step.
+
+        `options` are those of `simulate` that a core has: `with_`, `without`, `over`, `set`, `seed` and `mtu`.
+        """
+        from carrick._core import Core
+
+        return Core(self, address, **options)
 
 
 def _shipped() -> dict[str, str]:

@@ -117,7 +117,7 @@ fn values(text: &str, call: &InterfaceCall, program: &Program) -> Result<Vec<u64
 }
 
 /// The words of a value: of a number, an address, or a quantity, as the type wants it.
-fn value(text: &str, ty: &Ty) -> Option<Vec<u64>> {
+pub fn value(text: &str, ty: &Ty) -> Option<Vec<u64>> {
     if let Ty::Id(_) = ty {
         let address = u128::from(text.parse::<Ipv6Addr>().ok()?);
         return Some(vec![(address >> 64) as u64, address as u64]);

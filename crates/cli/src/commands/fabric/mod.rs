@@ -29,6 +29,7 @@ use carrick_ir::Program;
 use serde_json::Value;
 
 pub use args::FabricArgs;
+pub use calls::value as argument;
 pub use finished::Run;
 pub use hosts::cell;
 pub use network::Network;
