@@ -31,8 +31,8 @@ const LISTS: [&str; 7] = [
 ];
 
 /// What blocks are: programs, parts of programs and the grammar (which `carrick-syntax` parses), commands, a host for them,
-/// a target (which the tests of what a new thing touches build), and what is only shown.
-const KINDS: [&str; 8] = ["mtp", "mtp,part", "ebnf", "console", "c", "rust", "toml", "text"];
+/// a target (which the tests of what a new thing touches build), Python (which the tests of its package run), and what is only shown.
+const KINDS: [&str; 9] = ["mtp", "mtp,part", "ebnf", "console", "c", "python", "rust", "toml", "text"];
 
 /// Pages whose commands need a setting of their own, which the tests beside make.
 const RUN_ELSEWHERE: [&str; 5] =

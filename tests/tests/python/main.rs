@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 use std::sync::LazyLock;
 
 use carrick_tests::build::{carrick, root};
+use carrick_tests::document::blocks;
 use carrick_tests::net::{lacks, skip};
 use tempfile::TempDir;
 
@@ -103,6 +104,19 @@ fn programs_are_stepped() {
     // The same packets in every run: a failure is then one of the change that is tested.
     let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=1"];
     well(python.args(pytest).arg(test("test_cores.py")));
+}
+
+#[test]
+fn the_chapter_shows_what_happens() {
+    let Some(mut python) = with_libraries() else { return };
+    let page = std::fs::read_to_string(root().join("docs/python.md")).expect("readable");
+    let shown: Vec<&str> =
+        blocks(&page).into_iter().filter(|(kind, _)| *kind == "python").map(|(_, text)| text).collect();
+    assert!(!shown.is_empty(), "where is the Python?");
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = folder.path().join("python.txt");
+    std::fs::write(&session, shown.join("\n")).expect("writable");
+    well(python.args(["-m", "doctest"]).arg(session));
 }
 
 #[test]
