@@ -70,6 +70,16 @@ class Runs(unittest.TestCase):
         self.assertEqual(sum(run.rates("1ms")["bytes"]), run.summary["delivered_bytes"])
         self.assertIn("goodput_bps", run.timeline.columns)
 
+    def test_options_take_programs(self):
+        text = next(iter(self.program.texts.values()))
+        own = ck.program(text, name="own.mtp")
+        places = {"h1": own, "h3": own}
+        run = ck.simulate(self.program, topology="dumbbell:2", bytes="5KB", workload="all-to-all@h0..h1:h2..h3", host_program=places)
+        self.assertEqual(set(run.flows["flow_program"]), {self.program.file, "own.mtp"})
+        other = ck.program(text + "\n", name="own.mtp")
+        with self.assertRaisesRegex(ck.OptionError, "two programs are called own.mtp"):
+            ck.simulate(own, topology="pair", host_program={"h1": other})
+
     def test_what_is_asked_for_later_is_of_the_same_run(self):
         run = ck.simulate(self.program, topology="pair", bytes="20KB", loss="2%", seed=3)
         sent = run.trace.filter(what="sent").to_dicts()
@@ -98,8 +108,9 @@ class Runs(unittest.TestCase):
         for options, why in [
             ({"dlay": "1ms"}, r"simulate\(\) has no option dlay: did you mean delay\?"),
             ({"loss": [0, 0.01]}, "loss: a list where one value is needed"),
-            ({"loss": "0%,1%"}, "one value"),
-            ({"delay": "soon"}, '"soon"'),
+            ({"loss": "0%,1%"}, "loss 0%,1%: .*one value"),
+            ({"delay": "soon"}, 'delay: "soon" is not a duration'),
+            ({"topology": "pair,star:3"}, "makes one run, with one value"),
             ({"fast": "yes"}, "fast: it is a switch"),
             ({"csv": "a.csv"}, "csv: the flows of a run are its `flows`"),
             ({"core_rate": "1Gbps"}, "--topology"),
@@ -109,6 +120,8 @@ class Runs(unittest.TestCase):
         ]:
             with self.subTest(options=options), self.assertRaisesRegex(ck.OptionError, why):
                 ck.simulate(self.program, **options)
+        with self.assertRaisesRegex(ck.OptionError, "a list of programs where one is needed"):
+            ck.simulate([self.program])
         run = ck.simulate(self.program, bytes="5KB")
         with self.assertRaisesRegex(ck.OptionError, 'say topology="pair"'):
             run.samples("state")

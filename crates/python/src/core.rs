@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs step by step.
 
-use carrick_cli::simulations::{Brought, Error, Stepped, Texts};
+use carrick_cli::simulations::{Brought, Stepped, Texts};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::errors::exception;
@@ -32,23 +33,22 @@ impl Core {
         self.0.rx(packet, interface, now).map_err(|e| exception(py, &e))
     }
 
-    #[pyo3(signature = (name, context, fields, data, space, now))]
+    /// `memory` is bytes, or space for so many.
     fn call(
         &mut self,
         py: Python<'_>,
         name: &str,
         context: u64,
         fields: Vec<(String, String)>,
-        data: Option<&[u8]>,
-        space: Option<u64>,
+        memory: (Option<PyBackedBytes>, Option<u64>),
         now: u64,
     ) -> PyResult<u64> {
-        let brought = match (data, space) {
+        let brought = match &memory {
             (Some(octets), _) => Brought::Octets(octets),
-            (None, Some(octets)) => Brought::Room(octets),
+            (None, Some(octets)) => Brought::Room(*octets),
             (None, None) => Brought::Nothing,
         };
-        self.0.call(name, context, &fields, &brought, now).map_err(|e: Error| exception(py, &e))
+        self.0.call(name, context, &fields, &brought, now).map_err(|e| exception(py, &e))
     }
 
     fn advance(&mut self, py: Python<'_>, now: u64) -> PyResult<()> {

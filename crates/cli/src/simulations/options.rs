@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Args as _, Command};
 
 use crate::args::{SimArgs, SweepArgs};
-use crate::commands::sweep::{outcome, where_one_is_needed, with_commas};
+use crate::commands::sweep::{Unit, outcome, where_one_is_needed, with_commas};
 
 /// Options of the command line that name files of results, or are about several runs; and what there is instead.
 const INSTEAD: [(&str, &str); 15] = [
@@ -137,7 +137,15 @@ impl Named<'_> {
             }
             Given::List(_) => Err(self
                 .wrong("a list where one value is needed: simulate() makes one run, and Sweep takes lists")),
-            one => Ok(vec![word(self.text(one)?)]),
+            one => {
+                let text = self.text(one)?;
+                // Lists and ranges have messages of their own.
+                let unit = Unit::of(self.arg).filter(|_| !text.contains([',', ';']) && !text.contains(".."));
+                if let Some(unit) = unit {
+                    unit.number(&text).map_err(|e| self.wrong(&e.to_string()))?;
+                }
+                Ok(vec![word(text)])
+            }
         }
     }
 
@@ -285,6 +293,7 @@ mod tests {
             (Asker::Simulate, "dlay", text("1ms"), "simulate() has no option dlay: did you mean delay?"),
             (Asker::Sweep, "los", text("1%"), "Sweep() has no option los: did you mean loss?"),
             (Asker::Simulate, "loss", list(&["0", "1%"]), "loss: a list where one value is needed"),
+            (Asker::Simulate, "delay", text("soon"), "delay: \"soon\" is not a duration"),
             (Asker::Simulate, "fast", text("yes"), "fast: it is a switch: True or False"),
             (Asker::Simulate, "csv", text("a.csv"), "simulate() does not take csv: "),
             (Asker::Simulate, "loss", Given::Pairs(vec![]), "loss: it takes no names with values"),

@@ -68,7 +68,7 @@ class Core:
             raise OptionError(f"{name}: say data or space, not both")
         handle = context.handle if isinstance(context, Context) else context
         texts = [(field, str(value).lower() if isinstance(value, bool) else str(value)) for field, value in fields.items()]
-        return self._core.call(name, handle, texts, data, space, now)
+        return self._core.call(name, handle, texts, (data, space), now)
 
     def advance(self, now: int) -> None:
         """Lets time pass: fires the timers that are due."""

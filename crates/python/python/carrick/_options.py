@@ -23,6 +23,8 @@ class Options:
         self.words: list[str] = [*files, *_carrick.words(sweep, given)]
 
     def _program(self, source: Any) -> str:
+        if isinstance(source, (list, tuple)):
+            raise OptionError("a list of programs where one is needed: simulate() makes one run, and Sweep takes lists")
         one = source if isinstance(source, Program) else program(source)
         for file, text in one.texts.items():
             if self.texts.setdefault(file, text) != text:

@@ -29,7 +29,7 @@ use plan::Plan;
 pub use runs::Runs;
 use runs::{checked, head, one};
 use table::{Known, Table};
-pub use values::where_one_is_needed;
+pub use values::{Unit, where_one_is_needed};
 
 use crate::load::Builds;
 use crate::output;
