@@ -24,6 +24,9 @@ _TASKS_OF_A_WORKER = 8
 #: How often workers may die without a run that ends.
 _DEATHS = 3
 
+#: Seconds between two lines of progress.
+_INTERVAL = 0.2
+
 #: The runs that are done, and all: called whenever some end.
 Progress = Callable[[int, int], None]
 
@@ -183,10 +186,15 @@ def _another(executor: ProcessPoolExecutor, own: ProcessPoolExecutor | None) -> 
 
 def _shown(wanted: bool, before: int) -> Progress:
     """Shows progress on standard error."""
-    begin = time.monotonic()
+    begin = last = time.monotonic()
 
     def show(done: int, count: int) -> None:
-        rate = (done - before) / max(time.monotonic() - begin, 1e-9)
+        nonlocal last
+        now = time.monotonic()
+        if done < count and now - last < _INTERVAL:
+            return
+        last = now
+        rate = (done - before) / max(now - begin, 1e-9)
         end = "\n" if done == count else ""
         print(f"\r{done}/{count} runs, {rate:.1f}/s, {(count - done) / rate:.0f} s left   ", end=end, file=sys.stderr, flush=True)
 
