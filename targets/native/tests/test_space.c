@@ -128,7 +128,7 @@ static void attempts_end(struct carrick_ip6_address own, int family) {
         SKIP("a network namespace needs root");
         return;
     }
-    if (!carrick_space_open(&space, "/proc/self/ns/net", own, &error)) {
+    if (!carrick_space_open(&space, SPACE_NAMESPACE, "/proc/self/ns/net", own, &error)) {
         SKIP(error.text);
         CHECK(strstr(error.text, "(sch_ingress") || strstr(error.text, "(inet_diag")); /* the system lacks that */
         return;
