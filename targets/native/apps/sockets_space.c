@@ -2,6 +2,7 @@
 /* Connections of programs in a namespace: from a program's SYN, or a far host's, until bytes flow. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -157,8 +158,14 @@ static void tap_event(struct relay *relay) {
     }
 }
 
-/* A program's end is no more. What it wrote has all arrived here before. */
+/* A program's end is no more. What it wrote has all arrived here before: also of one that has accepted, written and
+ * closed before it was seen here that both ends are joined. */
 static void flow_gone(struct relay_link *link) {
+    struct pollfd joined = {.fd = link->fd, .events = POLLOUT};
+    if (link->joining && poll(&joined, 1, 0) == 1)
+        relay_flow_event(link, EPOLLOUT);
+    if (!link->used || link->ending)
+        return;
     link->hung_up = link->readable = true;
     if (link->there && !link->connected)
         relay_link_fail(link, ECONNABORTED);

@@ -188,6 +188,52 @@ fn a_stack_whose_keeper_is_killed_ends_with_a_sentence() {
     assert!(said.contains("keeps what is served has ended"), "{said}");
 }
 
+const SAYS_AND_CLOSES: &str = "
+import socket
+listening = socket.create_server(('', 7000), backlog=64)
+print('listening', flush=True)
+while True:
+    accepted, _ = listening.accept()
+    accepted.sendall(b'all of it')
+    accepted.close()
+";
+
+const ASKS_OFTEN: &str = "
+import collections, socket, sys, threading
+said = collections.Counter()
+def told():
+    try:
+        with socket.create_connection((sys.argv[1], 7000), 60) as s:
+            got = b''
+            while piece := s.recv(100):
+                got += piece
+            return got.decode()
+    except OSError as e:
+        return type(e).__name__
+while told() == 'ConnectionRefusedError':
+    pass
+def work():
+    for _ in range(50):
+        said[told()] += 1
+workers = [threading.Thread(target=work) for _ in range(8)]
+[w.start() for w in workers]
+[w.join() for w in workers]
+print(dict(said))
+";
+
+/// Its socket is gone before the stack has seen that both ends are joined.
+#[test]
+fn a_program_that_closes_at_once_has_said_all() {
+    let Some((net, stack, _peer)) = connected(&[]) else { return };
+    // So it is always late.
+    let late = Command::new("renice").args(["-n", "19", "-p", &stack.id().to_string()]).output();
+    assert!(late.expect("it starts").status.success());
+    let _program = serve(stack.command(&net, "python3").args(["-u", "-c", SAYS_AND_CLOSES]), "listening");
+    let done = net.command(End::Peer, "python3").args(["-c", ASKS_OFTEN, Net::OURS]).output();
+    assert_eq!(String::from_utf8_lossy(&done.expect("it starts").stdout), "{'all of it': 400}\n");
+    stack.end();
+}
+
 const PORTS: &str = "
 import os, socket
 os.setuid(65534)
