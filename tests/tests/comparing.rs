@@ -109,7 +109,7 @@ fn interpreter_and_compiled_core_agree_on_mixed_hosts() {
     }
     let wanted = flows[1..].iter().map(|row| ((of(row, 1), of(row, 11)), 20_000));
     assert_eq!(arrived, wanted.collect::<BTreeMap<_, _>>());
-    assert!(samples[1..].iter().any(|row| of(row, 2) == "0" && of(row, 7) == "counted"), "{samples:?}");
+    assert!(samples[1..].iter().any(|row| of(row, 2) == "0" && of(row, 8) == "counted"), "{samples:?}");
 }
 
 /// The samples are what the trace of the same run has at the end of each interval.

@@ -19,7 +19,7 @@ pub fn iperf3_measures(place: &Place, server: End) {
         let mut command = place.command(server, "iperf3");
         let _server = serve(command.args(["-s", "-1", "--forceflush"]), "Server listening");
         let mut client = place.command(other(server), "iperf3");
-        client.args(["-c", address(server), "-n", "4M", "-P", "2", "-J"]).args(reverse.then_some("-R"));
+        client.args(["-c", address(server), "-t", "1", "-P", "2", "-J"]).args(reverse.then_some("-R"));
         let begin = Instant::now();
         let said = loop {
             let said: serde_json::Value = serde_json::from_slice(&output(&mut client)).expect("it is JSON");
@@ -28,10 +28,11 @@ pub fn iperf3_measures(place: &Place, server: End) {
                 break said;
             }
         };
-        // The receiver stops when the sender says that all is sent: what is under way then is not counted.
+        // The receiver stops when the sender says that all is sent. What is under way then is not counted, so an amount (-n) that buffers
+        // have room for would be none.
         let bytes = |side: &str| said["end"][side]["bytes"].as_u64();
         assert!(said["error"].is_null() && bytes("sum_received").is_some_and(|n| n > 0), "{said}");
-        assert!(bytes("sum_sent").is_some_and(|n| n >= 4 << 20), "{said}");
+        assert!(bytes("sum_sent").is_some_and(|n| n > 0), "{said}");
     }
 }
 
