@@ -5,25 +5,15 @@ use std::process::Command;
 use std::time::Instant;
 
 use carrick_tests::build::host;
-use carrick_tests::in_kernel::enable_veth_redirect_but;
 use carrick_tests::net::{DEVICE, End, Net, lacks};
 use carrick_tests::running::{Running, serve, started};
 
-use super::namespaces::{behaves, behaves_between, built, echoes_both_ways, left_without_a_stack};
+use super::namespaces::{
+    behaves, built, connected_in, echoes_both_ways, left_without_a_stack, programs_behave,
+    programs_behave_by_the_kernel, programs_behave_over_ipv6,
+};
 use super::setting::{PATIENCE, Stack};
 use super::space::Space;
-use super::{peer, peer_at};
-
-/// A stack that serves a cgroup, and the service at the other end of its wire.
-fn connected(more: &[&str]) -> Option<(Net, Stack, Running)> {
-    if lacks("python3") {
-        return None;
-    }
-    let net = Net::new()?;
-    let stack = Stack::start_serving(&net, Space::cgroup(&net)?, "", more);
-    let peer = peer(&net);
-    Some((net, stack, peer))
-}
 
 /// What a program says at its end.
 fn said(command: &mut Command) -> String {
@@ -34,42 +24,17 @@ fn said(command: &mut Command) -> String {
 
 #[test]
 fn programs_in_it_behave_alike() {
-    let Some((net, stack, _peer)) = connected(&[]) else { return };
-    let before = stack.descriptors();
-    behaves(stack.command(&net, "python3"));
-    stack.wait_for_descriptors(before);
-    stack.end();
+    programs_behave(Space::cgroup);
 }
 
 #[test]
 fn programs_in_it_behave_alike_by_the_kernel() {
-    if ["python3", "clang"].iter().any(|program| lacks(program)) {
-        return;
-    }
-    let Some(net) = Net::kernel_on_both() else { return };
-    enable_veth_redirect_but(&net, 0);
-    let Some(space) = Space::cgroup(&net) else { return };
-    let Some(stack) = Stack::start_in_kernel_serving(&net, space) else { return };
-    let _peer = peer(&net);
-    behaves(stack.command(&net, "python3"));
-    stack.end();
+    programs_behave_by_the_kernel(Space::cgroup);
 }
 
 #[test]
 fn programs_in_it_behave_alike_over_ipv6() {
-    if lacks("python3") {
-        return;
-    }
-    let Some(net) = Net::new() else { return };
-    let given = net.sysctl(End::Ours, "net.ipv6.conf.lo.disable_ipv6=0");
-    if given.and_then(|()| net.take_ipv6(End::Peer, "fd00:77::2")).is_err() {
-        return;
-    }
-    let Some(space) = Space::cgroup(&net) else { return };
-    let stack = Stack::start_serving_over_ipv6(&net, space, "fd00:77::1");
-    let _peer = peer_at(&net, "fd00:77::2");
-    behaves_between(stack.command(&net, "python3"), "fd00:77::1", "fd00:77::2");
-    stack.end();
+    programs_behave_over_ipv6(Space::cgroup);
 }
 
 #[test]
@@ -219,7 +184,7 @@ fn nothing_of_it_is_left() {
 
 #[test]
 fn a_stack_that_is_killed_leaves_nothing_that_waits() {
-    let Some((net, stack, _peer)) = connected(&[]) else { return };
+    let Some((net, stack, _peer)) = connected_in(Space::cgroup, &[]) else { return };
     let before = kept(&net);
     let space = left_without_a_stack(&net, stack);
     let begin = Instant::now();

@@ -14,19 +14,29 @@ use super::setting::{PATIENCE, Stack};
 use super::space::Space;
 use super::{behaves_but, peer, peer_at};
 
-/// A stack that serves a namespace, and the service at the other end of its wire.
-fn connected(more: &[&str]) -> Option<(Net, Stack, Running)> {
+/// Makes what a stack serves.
+type Make = fn(&Net) -> Option<Space>;
+
+const NAMESPACE: Make = |net| Some(Space::namespace(net));
+
+/// A stack that serves such a space, and the service at the other end of its wire.
+pub fn connected_in(space: Make, more: &[&str]) -> Option<(Net, Stack, Running)> {
     if lacks("python3") {
         return None;
     }
     let net = Net::new()?;
-    let stack = Stack::start_with_space(&net, "", more);
+    let stack = Stack::start_serving(&net, space(&net)?, "", more);
     let peer = peer(&net);
     Some((net, stack, peer))
 }
 
+/// The same for a namespace.
+fn connected(more: &[&str]) -> Option<(Net, Stack, Running)> {
+    connected_in(NAMESPACE, more)
+}
+
 /// All cases but one: `TCP_INFO` is of the connection to the host.
-pub fn behaves_between(program: Command, ours: &str, peer: &str) {
+fn behaves_between(program: Command, ours: &str, peer: &str) {
     behaves_but(program, ours, peer, &["the_inside_is_told"]);
 }
 
@@ -34,41 +44,60 @@ pub fn behaves(program: Command) {
     behaves_between(program, Net::OURS, Net::PEER);
 }
 
-#[test]
-fn programs_in_it_behave_alike() {
-    let Some((net, stack, _peer)) = connected(&[]) else { return };
+/// Programs of such a space, over a stack in a process.
+pub fn programs_behave(space: Make) {
+    let Some((net, stack, _peer)) = connected_in(space, &[]) else { return };
     let before = stack.descriptors();
     behaves(stack.command(&net, "python3"));
     stack.wait_for_descriptors(before);
     stack.end();
 }
 
-#[test]
-fn programs_in_it_behave_alike_by_the_kernel() {
+/// The same over a stack in the kernel.
+pub fn programs_behave_by_the_kernel(space: Make) {
     if ["python3", "clang"].iter().any(|program| lacks(program)) {
         return;
     }
     let Some(net) = Net::kernel_on_both() else { return };
     enable_veth_redirect_but(&net, 0);
-    let Some(stack) = Stack::start_in_kernel_serving(&net, Space::namespace(&net)) else { return };
+    let Some(stack) = space(&net).and_then(|space| Stack::start_in_kernel_serving(&net, space)) else {
+        return;
+    };
     let _peer = peer(&net);
     behaves(stack.command(&net, "python3"));
     stack.end();
 }
 
-#[test]
-fn programs_in_it_behave_alike_over_ipv6() {
+/// The same over IPv6.
+pub fn programs_behave_over_ipv6(space: Make) {
     if lacks("python3") {
         return;
     }
     let Some(net) = Net::new() else { return };
-    if net.take_ipv6(End::Peer, "fd00:77::2").is_err() {
+    let given = net.sysctl(End::Ours, "net.ipv6.conf.lo.disable_ipv6=0");
+    if given.and_then(|()| net.take_ipv6(End::Peer, "fd00:77::2")).is_err() {
         return;
     }
-    let stack = Stack::start_serving_over_ipv6(&net, Space::namespace(&net), "fd00:77::1");
+    let Some(space) = space(&net) else { return };
+    let stack = Stack::start_serving_over_ipv6(&net, space, "fd00:77::1");
     let _peer = peer_at(&net, "fd00:77::2");
     behaves_between(stack.command(&net, "python3"), "fd00:77::1", "fd00:77::2");
     stack.end();
+}
+
+#[test]
+fn programs_in_it_behave_alike() {
+    programs_behave(NAMESPACE);
+}
+
+#[test]
+fn programs_in_it_behave_alike_by_the_kernel() {
+    programs_behave_by_the_kernel(NAMESPACE);
+}
+
+#[test]
+fn programs_in_it_behave_alike_over_ipv6() {
+    programs_behave_over_ipv6(NAMESPACE);
 }
 
 #[test]
