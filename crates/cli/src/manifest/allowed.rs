@@ -11,6 +11,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, CommandFactory};
 
 use crate::args::{Args, Repro};
+use crate::commands::fabric::cross;
 use crate::commands::faults;
 
 /// What the value of an option can do.
@@ -26,11 +27,13 @@ enum Value {
     FileEnding(&'static str),
     /// Those files are read that faults of links name.
     FilesOfFaults,
+    /// Those files are read that cross traffic names.
+    FilesOfCross,
     /// Code that is made of the program runs in this process.
     Native,
 }
 
-use Value::{File, FileBehind, FileEnding, FilesOfFaults, Native, Plain};
+use Value::{File, FileBehind, FileEnding, FilesOfCross, FilesOfFaults, Native, Plain};
 
 /// A command with what a manifest may hold of it.
 struct Allowed {
@@ -109,7 +112,7 @@ const SIMULATION: Allowed = Allowed {
         ("call", Plain),
         ("calls", File),
         ("link_fault", FilesOfFaults),
-        ("cross", FileBehind("trace=")),
+        ("cross", FilesOfCross),
         ("link", Plain),
         ("keep", Plain),
         ("every", Plain),
@@ -239,6 +242,7 @@ impl Request<'_> {
                     let faults = faults::of_links(text).map(|(_, faults)| faults);
                     return faults.into_iter().flat_map(faults::files).map(str::to_owned).collect();
                 }
+                FilesOfCross => return cross::files(text).map(str::to_owned).collect(),
             };
             one.into_iter().map(str::to_owned).collect()
         };
@@ -400,6 +404,7 @@ mod tests {
             "sim a.mtp --topology pair --calls ../calls",
             "sim a.mtp --rate-trace ../rates",
             "sim a.mtp --topology pair --link-fault 'h0: loss=1%,rate-trace=a,rate-trace=/rates'",
+            "sim a.mtp --topology pair --cross 'h0:h1: trace=a,trace=/gaps @ 0s..1s'",
         ] {
             let said = simulation(held, &usual).expect_err(held);
             assert!(said.contains("outside the current folder"), "{held}: {said}");

@@ -232,7 +232,7 @@ impl FabricArgs {
         let mut all = file.map_or(Ok(Vec::new()), |file| file::rate_traces(Path::new(file)))?;
         let faults = self.link_fault.iter().filter_map(|text| faults::of_links(text));
         all.extend(faults.flat_map(|(_, text)| faults::files(text)).map(PathBuf::from));
-        all.extend(cross::files(&self.cross));
+        all.extend(self.cross.iter().flat_map(|text| cross::files(text)).map(PathBuf::from));
         Ok(all)
     }
 

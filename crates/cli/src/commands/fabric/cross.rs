@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cross traffic between hosts, as the command line says it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use carrick_driver::{Failure, quantity};
 use carrick_sim::fabric::cross::{Bursts, Cross, Pattern, Recorded};
@@ -25,11 +25,11 @@ pub fn all(texts: &[String], topology: &Topology, mtu: u32) -> Result<Vec<Cross>
     Ok(texts.iter().map(of).collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-/// The files of recordings that these texts name.
-pub fn files(texts: &[String]) -> impl Iterator<Item = PathBuf> {
-    let settings = texts.iter().filter_map(|text| parts(text)).map(|(_, _, settings)| settings);
-    let files = settings.flat_map(|settings| named(settings).filter(|(name, _)| *name == "trace"));
-    files.filter_map(|(_, file)| file).map(PathBuf::from)
+/// The files of recordings that a text names.
+pub fn files(text: &str) -> impl Iterator<Item = &str> {
+    let settings = parts(text).map(|(_, _, settings)| settings);
+    let files = settings.into_iter().flat_map(named).filter(|(name, _)| *name == "trace");
+    files.filter_map(|(_, file)| file)
 }
 
 /// `h2:h0: rate=20Mbps` in its three parts.

@@ -5,7 +5,7 @@ mod args;
 mod at_hosts;
 mod by_program;
 mod calls;
-mod cross;
+pub mod cross;
 mod file;
 mod finished;
 mod hosts;
