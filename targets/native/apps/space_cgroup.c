@@ -2,9 +2,9 @@
 /*
  * A cgroup's sockets, as programs of BPF see them when they are made, bound and connected (bpf(2), cgroups(7)).
  *
- * If the stack's address is not one of the machine's, IPv4 refuses to bind a
- * socket to it: such a socket is bound to all addresses of the loopback device instead, where what is for the stack's
- * arrives, and its name is the one that its program gave.
+ * If the stack's address is not one of the machine's, IPv4 refuses to bind a socket to it: such a socket is bound to
+ * all addresses of the loopback device instead, where what is for the stack's arrives, and its name is the one that its
+ * program gave.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

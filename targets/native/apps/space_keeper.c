@@ -269,27 +269,45 @@ static bool keep_little(void) {
     return syscall(SYS_capset, &header, data) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
-/* This process is the only one of its network namespace with the name, until it ends. If another one has it, that one
- * may be ending, and takes back what it has set up. False: errno says why. */
-static bool claim(const char *name, int patience) {
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-                                (size_t)snprintf(at.sun_path + 1, sizeof at.sun_path - 1, "carrick-space-%s", name));
-    for (bool again = patience > 0;; again = false) {
-        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd < 0)
-            return false;
-        if (bind(fd, (const struct sockaddr *)&at, len) == 0 && listen(fd, 16) == 0)
-            return true; /* and stays open */
-        int why = errno;
-        bool waits = why == EADDRINUSE && again && connect(fd, (const struct sockaddr *)&at, len) == 0;
-        struct pollfd ends = {.fd = fd, .events = POLLRDHUP};
-        again = why == EADDRINUSE && again && (!waits || poll(&ends, 1, patience) > 0);
+/* A name of this network namespace that one process has at a time, and loses when it ends. */
+struct claimed {
+    struct sockaddr_un at;
+    socklen_t len;
+};
+
+static struct claimed claimed_as(const char *name) {
+    struct claimed it = {.at = {.sun_family = AF_UNIX}};
+    int letters = snprintf(it.at.sun_path + 1, sizeof it.at.sun_path - 1, "carrick-space-%s", name);
+    it.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)letters);
+    return it;
+}
+
+/* False: errno says why; EADDRINUSE: another process has it. */
+static bool claim(const char *name) {
+    struct claimed it = claimed_as(name);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)&it.at, it.len) == 0 && listen(fd, 16) == 0)
+        return true; /* and stays open */
+    int why = errno;
+    if (fd >= 0)
         close(fd);
-        errno = why;
-        if (!again)
-            return false;
-    }
+    errno = why;
+    return false;
+}
+
+/* The same, and who has it may be ending, and takes back what it has set up. */
+static bool claim_behind_another(const char *name) {
+    if (claim(name))
+        return true;
+    if (errno != EADDRINUSE)
+        return false;
+    struct claimed it = claimed_as(name);
+    struct pollfd ends = {.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), .events = POLLRDHUP};
+    if (ends.fd >= 0 && connect(ends.fd, (const struct sockaddr *)&it.at, it.len) == 0)
+        (void)poll(&ends, 1, PREDECESSOR);
+    if (ends.fd >= 0)
+        close(ends.fd);
+    return claim(name);
 }
 
 /* A namespace is one stack's. */
@@ -297,7 +315,7 @@ static const char *place_in_namespace(struct space_place *place, const char *nam
     if (!enter(name))
         return "the namespace";
     place->mark = MARK;
-    return claim("namespace", PREDECESSOR) ? NULL : "it";
+    return claim_behind_another("namespace") ? NULL : "it";
 }
 
 /* So is a cgroup; but a namespace may have several, with a mark each. */
@@ -308,12 +326,12 @@ static const char *place_in_cgroup(struct space_place *place, const char *name, 
     if (*cgroup < 0 || fstat(*cgroup, &folder) != 0)
         return errno == ENOTSUP ? "a folder that is no cgroup of version 2" : "its folder";
     (void)snprintf(text, sizeof text, "cgroup-%llu", (unsigned long long)folder.st_ino);
-    if (!claim(text, PREDECESSOR))
+    if (!claim_behind_another(text))
         return "it";
     for (uint32_t i = 0; i < CGROUPS; i++) {
         (void)snprintf(text, sizeof text, "mark-%u", i);
         place->mark = CGROUP_MARK + (SPACE_BITS + 1) * i;
-        if (claim(text, 0))
+        if (claim(text))
             return NULL;
         if (errno != EADDRINUSE)
             break;

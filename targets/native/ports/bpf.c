@@ -50,7 +50,6 @@ int carrick_bpf_attach(int program, uint32_t what, enum bpf_attach_type where, u
     memset(&attr, 0, sizeof attr);
     attr.link_create.prog_fd = (uint32_t)program;
     attr.link_create.target_ifindex = what; /* of one union with `target_fd` */
-    ;
     attr.link_create.attach_type = where;
     attr.link_create.flags = flags;
     return carrick_bpf(BPF_LINK_CREATE, &attr);

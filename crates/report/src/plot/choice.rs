@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which curves of a figure are drawn.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// What curves can be chosen by.
@@ -50,9 +51,9 @@ impl Choice {
     }
 
     /// Whether contexts of a host are shown where nobody chose: of those that send, if it is known which do.
-    pub fn shows(&self, senders: Option<&[f64]>, host: f64) -> bool {
+    pub fn shows(&self, senders: Option<&BTreeSet<u32>>, host: f64) -> bool {
         let chosen = !self.hosts.is_empty() || !self.contexts.is_empty();
-        chosen || senders.is_none_or(|senders| senders.contains(&host))
+        chosen || senders.is_none_or(|senders| senders.contains(&(host as u32)))
     }
 }
 

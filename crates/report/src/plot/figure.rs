@@ -169,7 +169,7 @@ impl Figure {
             let mut own = self.flows(group);
             own.retain(|flow| flow.is_none_or(|line| self.wants(choice, line)));
             let found = own.len();
-            own.retain(|flow| flow.is_none_or(|[host, _]| choice.shows(group.senders.as_deref(), host)));
+            own.retain(|flow| flow.is_none_or(|[host, _]| choice.shows(group.senders.as_ref(), host)));
             silent += found - own.len();
             let own = own.into_iter().enumerate();
             own.map(move |(rank, flow)| (rank, (table, group, flow)))

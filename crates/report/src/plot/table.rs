@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tables of results, as `carrick sim` writes them.
 
+use std::collections::BTreeSet;
+
 /// What a table has lines of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -94,7 +96,7 @@ pub struct Group {
     /// text that is the same in all lines of the first run: the bottleneck (timeline), or the field and its unit (samples)
     pub texts: Vec<String>,
     /// of samples: the hosts that send flows; `None`: no column says so
-    pub senders: Option<Vec<f64>>,
+    pub senders: Option<BTreeSet<u32>>,
 }
 
 /// A table that was read.
@@ -150,7 +152,7 @@ impl Table {
     fn add(&mut self, values: String, seed: &str, of: (Vec<Option<f64>>, Option<bool>), texts: Vec<String>) {
         let (row, sends) = of;
         let place = self.groups.iter().position(|group| group.values == values).unwrap_or_else(|| {
-            let (seeds, rows, senders) = (Vec::new(), Vec::new(), sends.map(|_| Vec::new()));
+            let (seeds, rows, senders) = (Vec::new(), Vec::new(), sends.map(|_| BTreeSet::new()));
             self.groups.push(Group { values, seeds, rows, texts, senders });
             self.groups.len() - 1
         });
@@ -159,10 +161,8 @@ impl Table {
             group.seeds.push(seed.to_owned());
         }
         if self.kind == Kind::Flows || group.seeds[0] == seed {
-            if let (Some(host), Some(true), Some(senders)) = (row[1], sends, &mut group.senders)
-                && !senders.contains(&host)
-            {
-                senders.push(host);
+            if let (Some(host), Some(true), Some(senders)) = (row[1], sends, &mut group.senders) {
+                senders.insert(host as u32);
             }
             group.rows.push(row);
         }

@@ -384,9 +384,11 @@ impl Results {
         }
     }
 
-    /// How many flows a host sends, those of the background among them.
-    pub fn sends(&self, host: Node) -> usize {
-        self.flows.iter().filter(|f| f.flow.source == host).count()
+    /// By host, how many flows it sends, those of the background among them.
+    pub fn sends(&self) -> Vec<u32> {
+        let mut all = vec![0; self.hosts as usize];
+        self.flows.iter().for_each(|f| all[f.flow.source as usize] += 1);
+        all
     }
 
     /// Ends a line about a host.

@@ -116,8 +116,9 @@ impl Network {
         let of = |(station, program)| globals.of(station, program);
         let globals = self.programs.iter().enumerate().map(of).collect();
         let (retransmitted, rtt_ns) = (measured.then_some(metrics.retransmitted_packets()), metrics.rtt());
+        let sends = results.sends();
         let about = |host: u32, line: &mut String| {
-            line.push_str(&format!(",{}", results.sends(host)));
+            line.push_str(&format!(",{}", sends[host as usize]));
             results.about_host(host, line);
         };
         let columns = format!(",sends{}", results.host_columns());
