@@ -74,3 +74,19 @@ fn the_kernel_keeps_what_is_not_the_stacks() {
     net.ip(End::Peer, &format!("neigh flush dev {DEVICE}")).expect("it forgets who answered");
     assert_eq!([KERNELS, Net::OURS].map(|address| answer_of(&net, address)), ["refused", "unreachable"]);
 }
+
+/// The memory of frames counts where a process has no right to lock any.
+#[test]
+fn too_little_locked_memory_is_said() {
+    let Some(net) = Net::af_xdp() else { return };
+    let mut command = net.command(End::Ours, "prlimit");
+    command.args(["--memlock=65536", "setpriv", "--bounding-set=-ipc_lock"]).arg(host(PROGRAM));
+    command.args(["--port", &net.port(), "--addr", &format!("{}/24", Net::OURS), "--app", "echo"]);
+    let done = command.output().expect("util-linux is there");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(
+        said.starts_with("The frames of AF_XDP need more locked memory than this process may have: "),
+        "{said}"
+    );
+    assert_eq!(done.status.code(), Some(3), "{said}");
+}

@@ -12,7 +12,12 @@
 void carrick_host_tick(struct carrick_host *host) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    host->now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - host->base;
+    uint64_t clock = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    /* A process that was restored on another machine may find a clock that is behind: what it waits for would come late
+     * by as much. */
+    if ((int64_t)(clock - host->base - host->now) < 0)
+        host->base = clock - host->now;
+    host->now = clock - host->base;
 }
 
 /* What the core tells: in builds with CARRICK_CLAIMS which claims do not hold, in those with CARRICK_TRACE everything.

@@ -137,37 +137,50 @@ static void loop_call(struct carrick_stack *stack, nfds_t watch) {
     stack->awake = false;
 }
 
-/* What a stack waits for: its ports, and what is watched, in the order of both; -1: nothing. */
-static void loop_descriptors(const struct carrick_stack *stack, struct pollfd fds[STACK_DESCRIPTORS]) {
+/* Descriptors to wait for, and the place of each among the ports and watches of all stacks. There are no empty entries:
+ * poll() refuses a list that is longer than the limit of open files (RLIMIT_NOFILE), whatever stands in it. */
+struct loop_list {
+    nfds_t count;
+    struct pollfd fds[LOOP_STACKS * STACK_DESCRIPTORS];
+    uint32_t places[LOOP_STACKS * STACK_DESCRIPTORS];
+};
+
+static void loop_add(struct loop_list *list, int fd, int events, uint32_t place) {
+    if (fd < 0)
+        return;
+    list->places[list->count] = place;
+    list->fds[list->count++] = (struct pollfd){.fd = fd, .events = (short)events};
+}
+
+/* What a stack waits for: its ports, and what is watched. */
+static void loop_descriptors(const struct carrick_stack *stack, uint32_t place, struct loop_list *list) {
     const struct carrick_host *host = &stack->host;
-    bool held = host->pending_first != host->pending_end;
-    for (uint32_t i = 0; i < CARRICK_INTERFACES; i++) {
-        const struct carrick_port *port = i < host->port_count ? host->ports[i] : NULL;
-        int events = (held ? 0 : POLLIN) | (port && carrick_port_busy(port) ? POLLOUT : 0);
-        fds[i] = (struct pollfd){.fd = port ? port->fd : -1, .events = (short)events};
-    }
-    for (uint32_t w = 0; w < STACK_WATCHES; w++) {
-        int fd = stack->watches[w].ready ? stack->watches[w].fd : -1;
-        fds[CARRICK_INTERFACES + w] = (struct pollfd){.fd = fd, .events = POLLIN};
-    }
+    int held = host->pending_first != host->pending_end ? 0 : POLLIN;
+    for (uint32_t i = 0; i < host->port_count; i++)
+        loop_add(list, host->ports[i]->fd, held | (carrick_port_busy(host->ports[i]) ? POLLOUT : 0), place + i);
+    for (uint32_t w = 0; w < STACK_WATCHES; w++)
+        if (stack->watches[w].ready)
+            loop_add(list, stack->watches[w].fd, POLLIN, place + CARRICK_INTERFACES + w);
 }
 
 /* Waits for the descriptors of all stacks, or the first deadline. False: waiting failed. */
 static bool loop_wait(struct carrick_stack *const *stacks, uint32_t count, uint64_t timeout) {
-    struct pollfd fds[LOOP_STACKS * STACK_DESCRIPTORS];
-    nfds_t n = count * STACK_DESCRIPTORS;
+    struct loop_list list;
+    list.count = 0;
     for (uint32_t s = 0; s < count; s++)
-        loop_descriptors(stacks[s], &fds[s * STACK_DESCRIPTORS]);
+        loop_descriptors(stacks[s], s * STACK_DESCRIPTORS, &list);
     struct timespec t = {.tv_sec = (time_t)(timeout / 1000000000u), .tv_nsec = (long)(timeout % 1000000000u)};
-    int ready = ppoll(fds, n, timeout == UINT64_MAX ? NULL : &t, NULL);
-    if (ready < 0)
-        return errno == EINTR;
-    for (nfds_t i = 0; ready > 0 && i < n; i++) {
-        struct carrick_stack *stack = stacks[i / STACK_DESCRIPTORS];
-        nfds_t at = i % STACK_DESCRIPTORS;
-        if (at >= CARRICK_INTERFACES && fds[i].revents)
+    int ready = ppoll(list.fds, list.count, timeout == UINT64_MAX ? NULL : &t, NULL);
+    if (ready < 0 && errno != EINTR) {
+        fprintf(stderr, "The stack cannot wait for its descriptors: %s.\n", strerror(errno));
+        return false;
+    }
+    for (nfds_t i = 0; ready > 0 && i < list.count; i++) {
+        struct carrick_stack *stack = stacks[list.places[i] / STACK_DESCRIPTORS];
+        uint32_t at = list.places[i] % STACK_DESCRIPTORS;
+        if (at >= CARRICK_INTERFACES && list.fds[i].revents)
             loop_call(stack, at - CARRICK_INTERFACES);
-        else if ((fds[i].revents & (POLLERR | POLLNVAL)) && !loop_note_error(stack->host.ports[at]))
+        else if ((list.fds[i].revents & (POLLERR | POLLNVAL)) && !loop_note_error(stack->host.ports[at]))
             return false;
     }
     return true;

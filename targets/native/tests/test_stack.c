@@ -2,12 +2,14 @@
 /* The application API over a toy program. */
 #define _GNU_SOURCE
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "apps/apps.h"
 #include "carrick/verbs.h"
+#include "host/stack.h"
 #include "tests/check.h"
 #include "tests/toy.h"
 
@@ -251,6 +253,38 @@ static void timers_and_descriptors_wake(void) {
     close_pair(stacks);
 }
 
+/* A stack has room to watch more than it does, and poll() takes no list that is longer than the limit. */
+static void few_descriptors_are_waited_for(void) {
+    struct carrick_stack *stacks[2];
+    int ends[2];
+    struct rlimit before, few;
+    open_pair(stacks, NULL);
+    CHECK(pipe(ends) == 0 && getrlimit(RLIMIT_NOFILE, &before) == 0);
+    few = (struct rlimit){.rlim_cur = 2, .rlim_max = before.rlim_max};
+    watched.stack = stacks[1];
+    CHECK(carrick_stack_watch(stacks[1], ends[0], stop_when_ready, NULL));
+    CHECK(write(ends[1], "x", 1) == 1 && setrlimit(RLIMIT_NOFILE, &few) == 0);
+    int code = carrick_stack_run(stacks, 2);
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0 && code == 7);
+    close(ends[0]);
+    close(ends[1]);
+    close_pair(stacks);
+}
+
+/* As where a process was restored on another machine. */
+static void a_clock_that_goes_back_holds_up_nothing(void) {
+    struct carrick_stack *stacks[2];
+    open_pair(stacks, "tick=1ms");
+    (void)carrick_stack_turn(stacks[1]);
+    uint64_t before = carrick_stack_now(stacks[1]), ticks = carrick_stack_counter(stacks[1], "ticks");
+    stacks[1]->host.base += UINT64_C(3600000000000);
+    while (carrick_stack_counter(stacks[1], "ticks") < ticks + 3)
+        (void)carrick_stack_turn(stacks[1]);
+    uint64_t passed = carrick_stack_now(stacks[1]) - before;
+    CHECK(passed > 0 && passed < UINT64_C(3600000000000));
+    close_pair(stacks);
+}
+
 /* The stack's time by the machine's clock. */
 static uint64_t time_of(const struct carrick_stack *stack) {
     struct timespec t;
@@ -299,6 +333,8 @@ int main(void) {
     a_refused_request_is_not_open();
     settings_are_checked();
     timers_and_descriptors_wake();
+    few_descriptors_are_waited_for();
+    a_clock_that_goes_back_holds_up_nothing();
     a_request_after_a_sleep_has_the_time_of_its_end();
     a_request_between_turns_has_its_own_time();
     puts("stack: ok");
