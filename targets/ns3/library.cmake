@@ -27,7 +27,7 @@ foreach(source IN LISTS EXAMPLES)
 endforeach()
 
 if(CARRICK_TESTS)
-  foreach(test refuse fields)
+  foreach(test refuse fields damaged)
     add_executable(${test} "${CMAKE_CURRENT_LIST_DIR}/test/${test}.cc" "${CMAKE_CURRENT_BINARY_DIR}/example-program.cc")
     target_include_directories(${test} PRIVATE "${CMAKE_CURRENT_LIST_DIR}/examples")
     target_link_libraries(${test} carrick-${CARRICK_PROGRAM})

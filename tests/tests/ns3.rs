@@ -46,6 +46,7 @@ fn the_chapter_goes_as_it_says() {
     mistakes_are_refused(dir);
     a_missing_module_is_named(dir);
     observers_of_a_field_see_the_same(dir);
+    damaged_packets_are_dropped(dir);
     checksums_are_there_when_ns3_has_them(dir);
     requests_that_are_too_long_fail(dir);
     writes_fit_or_are_errors(dir);
@@ -118,6 +119,14 @@ fn observers_of_a_field_see_the_same(dir: &Path) {
         error.contains("wrong arguments for the field smss: use ns3::TracedValueCallback::Uint32"),
         "{error}"
     );
+}
+
+/// A host takes what arrives beside a transfer for what it is: every packet that nobody sent is counted as dropped.
+fn damaged_packets_are_dropped(dir: &Path) {
+    let said = run(dir, "out/build/damaged");
+    let numbers: Vec<u64> = said.split(' ').filter_map(|word| word.parse().ok()).collect();
+    let [arrived, sent, damaged, dropped] = numbers[..] else { panic!("{said}") };
+    assert!(arrived == sent && damaged > 500 && damaged == dropped, "{said}");
 }
 
 /// The same packets at the same times with and without checksums. Those that there are, are right, and the others are 0.
@@ -195,7 +204,7 @@ fn wrong_bytes_of_requests_are_seen() {
 
 fn mistakes_are_refused(dir: &Path) {
     run(dir, "cmake -S out -B out/build -DCARRICK_TESTS=ON");
-    run(dir, "cmake --build out/build --parallel 2 --target refuse fields");
+    run(dir, "cmake --build out/build --parallel 2 --target refuse fields damaged");
     for (mistake, said) in [
         ("no-program", "there is no program of the type ns3::CarrickNothing: link the library"),
         ("no-ipv4", "node 0 has no IPv4: call InternetStackHelper().Install(node) before CarrickHelper"),
