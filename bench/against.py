@@ -5,6 +5,7 @@ The contests are those of this tree; the other commit is what is built and run, 
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import contests
@@ -75,3 +76,27 @@ def pairs(contest):
     for now, before in zip(contest.rows[::2], contest.rows[1::2]):
         both = now.median and before.median
         yield now, before, better(now, before.median) if both else None
+
+
+def reasons(commit):
+    """Why the commits since then may cost more: the lines `Cost: REASON` at the end of their messages."""
+    log = subprocess.run(["git", "log", "--format=%(trailers:key=Cost,valueonly)", f"{commit}..HEAD"],
+                         check=True, capture_output=True, text=True)
+    return [line for line in log.stdout.splitlines() if line]
+
+
+def gate(done, commit):
+    """The exit code: 1 if a figure is worse than is wanted without a reason, or if one could not be compared."""
+    compared = [(now, times) for contest in done.values() for now, _, times in pairs(contest)]
+    missing = [now.name for now, times in compared if times is None]
+    worse = [f"{now.name}: {times:.3f} times" for now, times in compared if times is not None and times < WANTED]
+    why = reasons(commit)
+    for name in missing:
+        print(f"{name}: not measured at both commits", file=sys.stderr)
+    for line in worse:
+        print(f"worse than {WANTED:g} times {commit}: {line}", file=sys.stderr)
+    if worse and why:
+        print("the reasons: " + "; ".join(why), file=sys.stderr)
+    elif worse:
+        print("If it is worth that, say why in the message of a commit, in a line at its end: `Cost: REASON`.", file=sys.stderr)
+    return 1 if missing or worse and not why else 0
