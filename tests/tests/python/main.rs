@@ -106,6 +106,21 @@ fn programs_are_stepped() {
     well(python.args(pytest).arg(test("test_cores.py")));
 }
 
+/// A notebook has a process of its own, which leaves nothing at home.
+#[test]
+fn notebooks_show_what_happens() {
+    let Some(mut python) = with_libraries() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    for place in ["IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "MPLCONFIGDIR"] {
+        python.env(place, folder.path().join(place));
+    }
+    let commands = Path::new(python.get_program()).parent().expect("it is in a folder").to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::env::join_paths(std::iter::once(commands).chain(std::env::split_paths(&path)));
+    python.env("PATH", all.expect("paths without colons"));
+    well(python.arg(test("test_notebooks.py")).arg(root().join("examples/notebooks")));
+}
+
 #[test]
 fn the_chapter_shows_what_happens() {
     let Some(mut python) = with_libraries() else { return };
