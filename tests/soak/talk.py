@@ -102,12 +102,15 @@ def ask(to, kind, count, seed):
 
 
 def ask_until_taken(to, kind, count, seed):
-    """Connections that have just ended hold their places for a moment, and so long the stack refuses others."""
+    """Connections that have just ended hold their places for a moment, and so long the stack refuses others: a SYN, or the
+    acknowledgement of a SYN cookie, whose peer believes by then that it is connected. Who has got a byte is served."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
-            return ask(to, kind, count, seed)
-        except ConnectionRefusedError:
+            s = ask(to, kind, count, seed)
+            s.recv(1, socket.MSG_PEEK)
+            return s
+        except (ConnectionRefusedError, ConnectionResetError):
             if time.monotonic() > until:
                 raise
             time.sleep(0.05)
