@@ -85,7 +85,9 @@ fn too_little_locked_memory_is_said() {
     let done = command.output().expect("util-linux is there");
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(
-        said.starts_with("The frames of AF_XDP need more locked memory than this process may have: "),
+        said.starts_with(
+            "The frames of AF_XDP need more locked memory than the processes of this user may have together: "
+        ),
         "{said}"
     );
     assert_eq!(done.status.code(), Some(3), "{said}");

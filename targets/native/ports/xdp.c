@@ -229,11 +229,13 @@ static void xdp_explain(const char *device, int why, struct carrick_port_error *
     else if (why == EAFNOSUPPORT)
         snprintf(error->text, sizeof error->text, "This kernel has no AF_XDP (CONFIG_XDP_SOCKETS): take packet:%s.",
                  device);
-    else if (why == ENOBUFS) /* of the frames' memory, where a process without CAP_IPC_LOCK has a limit */
-        snprintf(error->text, sizeof error->text,
-                 "The frames of AF_XDP need more locked memory than this process may have: raise its limit (ulimit -l, "
-                 "LimitMEMLOCK=), or take packet:%s.",
-                 device);
+    else if (why ==
+             ENOBUFS) /* of the frames' memory: without CAP_IPC_LOCK there is a limit, for all processes of a user */
+        snprintf(
+            error->text, sizeof error->text,
+            "The frames of AF_XDP need more locked memory than the processes of this user may have together: raise the "
+            "limit (ulimit -l, LimitMEMLOCK=), or take packet:%s.",
+            device);
     else if (!carrick_device_missing(device, why, error))
         snprintf(error->text, sizeof error->text, "AF_XDP cannot use the network device %s (%s): take packet:%s.",
                  device, strerror(why), device);

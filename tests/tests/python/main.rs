@@ -111,7 +111,9 @@ fn programs_are_stepped() {
 fn notebooks_show_what_happens() {
     let Some(mut python) = with_libraries() else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    for place in ["IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "MPLCONFIGDIR"] {
+    for place in
+        ["IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "MPLCONFIGDIR"]
+    {
         python.env(place, folder.path().join(place));
     }
     let commands = Path::new(python.get_program()).parent().expect("it is in a folder").to_owned();
