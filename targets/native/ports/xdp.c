@@ -229,8 +229,7 @@ static void xdp_explain(const char *device, int why, struct carrick_port_error *
     else if (why == EAFNOSUPPORT)
         snprintf(error->text, sizeof error->text, "This kernel has no AF_XDP (CONFIG_XDP_SOCKETS): take packet:%s.",
                  device);
-    else if (why ==
-             ENOBUFS) /* of the frames' memory: without CAP_IPC_LOCK there is a limit, for all processes of a user */
+    else if (why == ENOBUFS) /* without CAP_IPC_LOCK */
         snprintf(
             error->text, sizeof error->text,
             "The frames of AF_XDP need more locked memory than the processes of this user may have together: raise the "
