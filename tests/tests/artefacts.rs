@@ -290,3 +290,41 @@ fn an_artefact_of_somebody_is_only_data() {
     write("gift", &hostile[3]);
     assert!(done(dir, &["repro", "--outside", "gift", "a.csv", "a.svg"]).ends_with("a.svg: the same\n"));
 }
+
+/// A file that a topology names, or to which a link leads, is outside as one that the artefact names. A pipe is no file.
+#[test]
+fn what_an_artefact_leads_to_is_not_read() {
+    let folder = begun();
+    let dir = folder.path();
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let secret = elsewhere.path().join("secret.csv");
+    std::fs::write(&secret, "precious\n").expect("writable");
+    let secret = secret.display();
+    std::os::unix::fs::symlink(secret.to_string(), dir.join("link.csv")).expect("writable");
+    let pipe = std::process::Command::new("mkfifo").arg(dir.join("pipe.csv")).status().expect("it starts");
+    assert!(pipe.success());
+    let topology = |name: &str, more: &str| {
+        let link = "hosts=4\nswitches=1\n[[links]]\nends=[\"h0..h3\",\"s0\"]\ndelay=\"1us\"\n";
+        std::fs::write(dir.join(name), format!("{link}{more}")).expect("writable");
+    };
+    topology("program.toml", &format!("rate=\"1Gbps\"\n[[programs]]\nat=\"s0\"\nfile=\"{secret}\"\n"));
+    topology("rates.toml", &format!("faults=[\"rate-trace={secret}\"]\n"));
+    done(dir, &[&NETWORK[..], &["--csv", "a.csv"]].concat());
+    let table = read(dir, "a.csv");
+    let outside = "it is outside the current folder; say `carrick repro --outside` if it may be read";
+    for (changed, why) in [
+        ("--topology program.toml", outside),
+        ("--topology rates.toml", outside),
+        ("--topology star:4 --rate-trace link.csv", outside),
+        ("--topology star:4 --rate-trace pipe.csv", "it is no regular file"),
+        ("--topology pipe.csv.toml", "there is no such file"),
+    ] {
+        let gift = table.replace("--topology star:4", changed);
+        assert_ne!(gift, table, "the run is in that network");
+        std::fs::write(dir.join("gift"), gift).expect("writable");
+        let output = run(dir, &["repro", "gift"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(why), "{changed}: {said}");
+        assert!(!said.contains("precious"), "{said}");
+    }
+}

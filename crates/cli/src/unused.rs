@@ -18,7 +18,7 @@ struct Rule {
 }
 
 /// In a network of many hosts.
-const OF_MANY: [Rule; 4] = [
+const OF_MANY: [Rule; 7] = [
     Rule {
         holds: |run| run.topology().is_some(),
         said: "--topology",
@@ -32,6 +32,21 @@ const OF_MANY: [Rule; 4] = [
         holds: |run| run.topology().is_some_and(|name| name.ends_with(".toml")),
         said: "a file as --topology",
         unused: &[(&["rate", "delay", "loss", "core_rate", "rate_trace"], "the file has them for each link")],
+    },
+    Rule {
+        holds: |run| run.topology().is_some_and(|name| name.starts_with("star") || name == "pair"),
+        said: "--topology star or pair",
+        unused: &[(&["core_rate"], "no link is between switches; say --rate")],
+    },
+    Rule {
+        holds: |run| run.topology().is_some() && !run.says("samples"),
+        said: "--topology and no --samples",
+        unused: &[(&["sample"], "name the file of the table by --samples")],
+    },
+    Rule {
+        holds: |run| run.topology().is_some() && !run.says("samples") && !run.says("rates"),
+        said: "--topology, no --rates and no --samples",
+        unused: &[(&["every"], "name the file of a table by one of them")],
     },
     Rule {
         holds: |run| run.says("sizes"),
@@ -170,6 +185,13 @@ mod tests {
             ("carrick sim a.mtp --topology pair --sizes w1 --bytes 1KB", "--bytes", "--sizes"),
             ("carrick sim a.mtp --rate 1Mbps --rate-trace a", "--rate", "--rate-trace"),
             ("carrick sim a.mtp --topology net.toml --rate-trace a", "--rate-trace", "a file as --topology"),
+            (
+                "carrick sim a.mtp --topology star:4 --core-rate 1Mbps",
+                "--core-rate",
+                "--topology star or pair",
+            ),
+            ("carrick sim a.mtp --topology star:4 --sample cwnd", "--sample", "--topology and no --samples"),
+            ("carrick sim a.mtp --topology star:4 --every 1ms", "--every", "--topology, no --rates"),
             ("carrick sim a.mtp --count 3", "--count", "--app bulk"),
             ("carrick sim a.mtp --app idle --bytes 1KB", "--bytes", "--app idle"),
             ("carrick sim a.mtp --app random --ecn-threshold 3", "--ecn-threshold", "--app random"),

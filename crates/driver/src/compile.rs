@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From a file to a checked program.
 
-use std::fs::{File, Metadata};
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,10 +11,9 @@ use carrick_syntax::assemble::{Assembled, TEXT_MAX, assemble};
 use carrick_syntax::ast::{self, Over};
 use carrick_syntax::diag::{Diagnostic, Severity};
 use carrick_syntax::diagnostics::Diagnostics;
-use rustix::fs::OFlags;
 
 use crate::targets::{Against, missing_features, unbuilt};
-use crate::{Failure, table};
+use crate::{Failure, files, table};
 
 /// What became of one file.
 #[derive(Debug)]
@@ -217,39 +213,8 @@ pub fn read_import(name: &str) -> Result<String, String> {
     read_text(Path::new(name))
 }
 
-/// The text of a file: no device, no pipe, nothing endless, whoever wrote the program that names it. Files of the kernel that say that
-/// they have no bytes are empty here: to read one can wait for ever. Its path is one line, and so is that of the file that it leads to.
 fn read_text(path: &Path) -> Result<String, String> {
-    let failed = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        _ => e.to_string(),
-    };
-    let no_file = || "it is no regular file".to_owned();
-    // Before it is opened: that alone can do something to a device. And afterwards: it may be another file by then.
-    let there = std::fs::metadata(path).map_err(failed)?;
-    if !there.is_file() {
-        return Err(no_file());
-    }
-    let led_to = path.canonicalize().map_err(failed)?;
-    if [path, &led_to].iter().any(|path| path.to_string_lossy().contains(char::is_control)) {
-        return Err("its path has control characters (shown as `?`), rename the file or folder".into());
-    }
-    if there.len() == 0 {
-        return Ok(String::new());
-    }
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
-    let open = File::options().read(true).custom_flags(flags.cast_signed()).open(path);
-    let file = open.map_err(failed)?;
-    let len = file.metadata().ok().filter(Metadata::is_file).ok_or_else(no_file)?.len();
-    if len > TEXT_MAX as u64 {
-        return Err(format!("it has more than {TEXT_MAX} bytes"));
-    }
-    let mut octets = Vec::with_capacity(len as usize);
-    file.take(len).read_to_end(&mut octets).map_err(failed)?;
-    String::from_utf8(octets).map_err(|e| {
-        let at = e.utf8_error().valid_up_to();
-        format!("it is not UTF-8 text: the byte at offset {at} is invalid")
-    })
+    files::text(path, TEXT_MAX as u64).map_err(|e| e.to_string())
 }
 
 /// As [`compile_text`], with imported files from wherever `read` has them; it says why where it has none.

@@ -14,6 +14,7 @@ pub mod cores;
 pub mod explain;
 pub mod explain_placement;
 pub mod failure;
+pub mod files;
 pub mod hash;
 pub mod live_change;
 pub mod params;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Faults of links, as the command line says them, and their counts in results.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -90,6 +91,18 @@ pub fn named(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     })
 }
 
+/// Refuses a setting that is said twice: only one of its values would count.
+///
+/// # Errors
+/// A sentence that names it.
+pub fn said_once(text: &str) -> Result<(), String> {
+    let mut names = BTreeSet::new();
+    match named(text).find(|(name, _)| !names.insert(*name)) {
+        Some((name, _)) => Err(format!("`{name}` is said twice: leave out one of them")),
+        None => Ok(()),
+    }
+}
+
 impl TimedFaults {
     /// Gives a link these faults.
     pub fn apply(&self, schedule: &mut FaultSchedule) {
@@ -104,6 +117,7 @@ impl TimedFaults {
     pub fn read(text: &str, folder: &Path) -> Result<TimedFaults, Failure> {
         let times = text.split_once('@').map(|(_, times)| times);
         let (from, until) = times.map_or(Ok((0, FOREVER)), interval)?;
+        said_once(text).map_err(Failure::Usage)?;
         let mut all = TimedFaults { from, until, changes: Vec::new(), rate: None };
         for (name, value) in named(text) {
             match value.filter(|_| name == RATE_TRACE) {
@@ -358,6 +372,7 @@ mod tests {
             ("lost=1%", "`lost` is not a fault of a link; these are: loss="),
             ("loss", "`loss` needs a value"),
             ("loss=2", "write 2%"),
+            ("loss=1%,loss=2%", "`loss` is said twice"),
             ("down=1", "`down` has no value"),
             ("path-mtu=60", "\"60\" is not a number of bytes from 68 to 65535"),
             ("ecn-threshold=x", "\"x\" is not a number of packets"),

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files with a link's rate over time: tables, and packet-delivery traces of Mahimahi.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use carrick_driver::{Failure, quantity};
+use carrick_driver::{Failure, files, quantity};
 use carrick_sim::rate_trace::{LONGEST, RateTrace};
 
 /// The first line of a table.
@@ -23,7 +22,8 @@ type Wrong = (usize, String);
 /// [`Failure::Usage`] with file, line, what is wrong there and what to do.
 pub fn read(path: &Path) -> Result<Arc<RateTrace>, Failure> {
     let file = path.display();
-    let text = fs::read_to_string(path).map_err(|e| Failure::Usage(format!("cannot read {file}: {e}")))?;
+    let text =
+        files::text(path, files::DATA_MAX).map_err(|e| Failure::Usage(format!("cannot read {file}: {e}")))?;
     let wrong = |(line, why)| Failure::Usage(format!("{file}:{line}: {why}"));
     parse(&text).map(Arc::new).map_err(wrong)
 }

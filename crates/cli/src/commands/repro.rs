@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
-use carrick_driver::Failure;
+use carrick_driver::{Failure, files};
 use carrick_report::Input;
 
 use crate::args::Repro;
@@ -99,7 +99,10 @@ impl Again<'_> {
                 };
                 let made = folder.path().join(name).display().to_string();
                 let (held, to) = (words::split(command), vec![("output", made.clone())]);
-                carrick(&Request { shown: self.shown, permitted: self.args, held, to, files }.drawing()?)?;
+                carrick(
+                    &Request { shown: self.shown, permitted: self.args, held, to, files }.drawing()?,
+                    self.args,
+                )?;
                 made
             }
         };
@@ -125,7 +128,7 @@ impl Again<'_> {
             to.push(("trace", place.join("trace").display().to_string()));
         }
         let request = Request { shown: self.shown, permitted: self.args, held, to, files: Vec::new() };
-        carrick(&request.simulation()?)
+        carrick(&request.simulation()?, self.args)
     }
 }
 
@@ -133,11 +136,14 @@ fn cannot_work(error: std::io::Error) -> Failure {
     Failure::Failed(format!("no folder to work in: {error}"))
 }
 
-/// Runs this command. What failed in a simulation is part of its result.
-fn carrick(arguments: &[String]) -> Result<Output, Failure> {
+/// Runs this command, which reads what a manifest names only where it may. What failed in a simulation is part of its result.
+fn carrick(arguments: &[String], permitted: &Repro) -> Result<Output, Failure> {
     let cannot = |e: std::io::Error| Failure::Failed(format!("cannot start carrick again: {e}"));
-    let output =
-        Command::new(std::env::current_exe().map_err(cannot)?).args(arguments).output().map_err(cannot)?;
+    let mut again = Command::new(std::env::current_exe().map_err(cannot)?);
+    if !permitted.outside {
+        again.env(files::WITHIN, ".");
+    }
+    let output = again.args(arguments).output().map_err(cannot)?;
     let said = String::from_utf8_lossy(&output.stderr);
     let told = || format!("`carrick {}`: {}", printable(&words::join(arguments.to_vec())), said.trim_end());
     match output.status.code() {

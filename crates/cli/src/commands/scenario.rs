@@ -9,6 +9,7 @@ use carrick_driver::{Failure, params, quantity};
 use carrick_ir::Program;
 use carrick_sim::diff::Via;
 use carrick_sim::faults::FaultSchedule;
+use carrick_sim::interface::Shape;
 use carrick_sim::limits::{self, at_most};
 use carrick_sim::link::LinkConfig;
 use carrick_sim::scenario::Engine;
@@ -179,6 +180,7 @@ impl ScenarioArgs {
             faults,
         };
         let message = self.message.as_deref().map(message).transpose()?;
+        self.carried_by(program)?;
         let octets = quantity::bytes(&self.bytes)?;
         let answer = quantity::bytes(&self.answer)?;
         let streams: Vec<u64> =
@@ -219,6 +221,23 @@ impl ScenarioArgs {
             AppKind::Idle => at_most("idle connections", self.count, limits::CONNECTIONS),
             AppKind::Random => Ok(()),
         }
+    }
+
+    /// Refuses what only programs of other interfaces use.
+    fn carried_by(&self, program: &Program) -> Result<(), Failure> {
+        let shape = Shape::of(program).ok();
+        for (said, option, of, what) in [
+            (self.message.is_some(), "message", Shape::Message, "programs that carry messages"),
+            (self.outstanding.is_some(), "outstanding", Shape::Rpc, "programs that carry RPCs"),
+        ] {
+            if said && shape.is_some_and(|shape| shape != of) {
+                let file = program.file.raw();
+                return Err(Failure::Usage(format!(
+                    "--{option} says nothing with {file}: between two hosts only {what} use it"
+                )));
+            }
+        }
+        Ok(())
     }
 }
 

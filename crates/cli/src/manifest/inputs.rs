@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use carrick_driver::Failure;
 use carrick_driver::hash::Hash;
+use carrick_driver::{Failure, files};
 use carrick_ir::Program;
 use carrick_report::Input;
 
@@ -36,7 +36,8 @@ pub fn of<'p>(
     }
     for file in files {
         let name = file.display().to_string();
-        let octets = std::fs::read(file).map_err(|e| Failure::Usage(format!("cannot read {name}: {e}")))?;
+        let octets = files::octets(&file, files::DATA_MAX)
+            .map_err(|e| Failure::Usage(format!("cannot read {name}: {e}")))?;
         let mut hash = Hash::new();
         hash.add(&octets);
         inputs.push(Input { file: name, hash: digits(hash.value()) });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Declarations.
 
+use std::collections::BTreeSet;
+
 use super::check::{Check, Scope};
 use crate::crc::NET_OCTETS;
 use crate::part::VARINT_MAX;
@@ -82,6 +84,8 @@ impl<'p> Check<'p> {
             self.at("enum", &def.name);
             let fit = def.variants.iter().all(|(_, v)| arith::canonical(&def.repr, *v) == *v);
             self.must(fit, "a value does not fit");
+            let names: BTreeSet<&str> = def.variants.iter().map(|(name, _)| name.as_str()).collect();
+            self.must(names.len() == def.variants.len(), "two values have one name");
         }
     }
 

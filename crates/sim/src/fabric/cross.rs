@@ -84,6 +84,13 @@ impl Cross {
         };
         match &self.pattern {
             Pattern::Rate { rate_bps: 0, .. } => Err("cross traffic of 0 bps: choose a rate".into()),
+            Pattern::Rate { rate_bps, octets, .. }
+                if u128::from(*rate_bps) > 8 * u128::from(*octets) * SECOND =>
+            {
+                Err(format!(
+                    "cross traffic of {rate_bps} bps has more than one packet of {octets} bytes in a nanosecond: choose a lower rate"
+                ))
+            }
             Pattern::Rate { octets, bursts, .. } => {
                 bursts.iter().try_for_each(Bursts::check)?;
                 fits(*octets)

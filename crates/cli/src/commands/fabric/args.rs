@@ -64,7 +64,7 @@ pub struct FabricArgs {
     #[arg(long, requires = "topology")]
     pub sizes: Option<String>,
     /// Number of flows that each sender starts, one after another; for closed and poisson the number of all flows (1000 if omitted)
-    #[arg(long, requires = "topology")]
+    #[arg(long, requires = "topology", value_parser = clap::value_parser!(u32).range(1..))]
     pub flows: Option<u32>,
     /// Background workload; runs until the measured workload has ended, and is not measured
     #[arg(long, requires = "topology")]
@@ -165,7 +165,7 @@ pub struct FabricArgs {
     #[arg(long, value_name = "DIR", requires = "topology")]
     pub plot: Option<PathBuf>,
     /// Number of runs; their seeds count up from --seed
-    #[arg(long, default_value_t = 1, requires = "topology")]
+    #[arg(long, default_value_t = 1, requires = "topology", value_parser = clap::value_parser!(u64).range(1..))]
     pub seeds: u64,
     /// Number of runs in parallel
     #[arg(long, default_value_t = 1, requires = "topology")]
@@ -369,7 +369,8 @@ fn workload(text: &str, sizes: Sizes, flows: Option<u32>) -> Result<Workload, Fa
 fn hosts(text: &str) -> Option<RangeInclusive<u32>> {
     let host = |text: &str| text.strip_prefix('h')?.parse().ok();
     let (first, last) = text.split_once("..").unwrap_or((text, text));
-    Some(host(first)?..=host(last)?)
+    let (first, last) = (host(first)?, host(last)?);
+    (first <= last).then_some(first..=last)
 }
 
 fn no_service(text: &str) -> Failure {

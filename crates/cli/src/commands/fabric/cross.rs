@@ -9,7 +9,7 @@ use carrick_sim::fabric::topology::Topology;
 use carrick_sim::faults::FOREVER;
 
 use super::file::{self, named_nodes};
-use crate::commands::faults::{interval, named};
+use crate::commands::faults::{interval, named, said_once};
 
 const EXAMPLE: &str = "write hosts, a colon and settings, such as 'h2:h0: rate=20Mbps' or 'h2..h5:h0: rate=20Mbps,on=10ms,off=40ms @ 1s..2s'";
 const SETTINGS: &str = "rate=RATE, size=BYTES, poisson, on=TIME, off=TIME, shape=NUMBER, trace=FILE";
@@ -69,6 +69,7 @@ struct Settings {
 impl Settings {
     fn read(text: &str) -> Result<Settings, String> {
         let mut it = Settings::default();
+        said_once(text)?;
         for (name, value) in named(text) {
             let said = |e: Failure| e.to_string();
             match (name, value) {
@@ -182,6 +183,8 @@ mod tests {
             ("h2:h0: rate=1Mbps,poisson=1", "`poisson` has no value"),
             ("h2:h0: speed=1Mbps", "`speed` is no setting of cross traffic; these are: rate=RATE"),
             ("h2:h0: rate=1Mbps @ 2s..1s", "its end is not after its beginning"),
+            ("h3..h2:h0: rate=1Mbps", "\"h3..h2\" ends before it begins: write h2..h3"),
+            ("h2:h0: rate=1Mbps,rate=2Mbps", "`rate` is said twice"),
             ("h2:h0: trace=/nowhere", "/nowhere"),
         ] {
             let said = read(text).expect_err(text);

@@ -18,10 +18,9 @@
 //! offload = "service=12us,workers=2"
 //! ```
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use carrick_driver::{Failure, quantity};
+use carrick_driver::{Failure, files, quantity};
 use carrick_sim::fabric::topology::{Node, Topology, Wire};
 use carrick_sim::faults::{FOREVER, FaultSchedule, LinkFaults};
 use carrick_sim::limits::{self, at_most};
@@ -78,7 +77,8 @@ pub struct At {
 
 /// The text of a file.
 pub fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
+    files::text(path, files::DATA_MAX)
+        .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
 }
 
 /// The files of rates over time that it names.
@@ -158,9 +158,13 @@ fn rate(link: &Link, faults: &FaultSchedule) -> Result<u64, Failure> {
 pub fn nodes(text: &str, topology: &Topology) -> Result<std::ops::RangeInclusive<Node>, String> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     let ends = topology.node(first).zip(topology.node(last));
-    ends.map(|(a, b)| a..=b).ok_or_else(|| {
+    let (a, b) = ends.ok_or_else(|| {
         format!("{text:?} is no end of a link: hosts are h0, h1, ..., switches s0, s1, ..., several h0..h7")
-    })
+    })?;
+    if a > b {
+        return Err(format!("{text:?} ends before it begins: write {last}..{first}"));
+    }
+    Ok(a..=b)
 }
 
 /// As [`nodes`], of a node by its name: one that is missing is an error that says which there are.

@@ -6,8 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use carrick_driver::Failure;
 use carrick_driver::written::{try_replace, unwritten};
+use carrick_driver::{Failure, files};
 
 /// Rows of runs, by their keys.
 pub type Known = HashMap<u64, String>;
@@ -19,7 +19,7 @@ pub type Known = HashMap<u64, String>;
 /// [`Failure::Usage`] if it is another table, or cannot be read.
 pub fn read(path: &Path, head: &str) -> Result<Known, Failure> {
     let shown = path.display();
-    let text = match fs::read_to_string(path) {
+    let text = match files::text(path, files::DATA_MAX) {
         Ok(text) => text,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Known::new()),
         Err(e) => return Err(Failure::Usage(format!("cannot read {shown}: {e}"))),
