@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use carrick_ir::{ExprKind, Program, Requirement, Ty, arith, print, walk};
+use carrick_ir::{ExprKind, Program, Requirement, arith, print, walk};
 use carrick_syntax::suggest::nearest;
 
 use crate::{Failure, quantity};
@@ -28,14 +28,11 @@ pub fn values(program: &Program, settings: &[String]) -> Result<Vec<u64>, Failur
             Failure::Usage(format!("{} has no parameter {name:?}; {hint}", program.file.raw()))
         })?;
         let param = &program.params[at];
-        let value = match param.ty {
-            Ty::Duration => quantity::duration(text),
-            Ty::Rate => quantity::rate(text),
-            Ty::Bytes => quantity::bytes(text),
-            _ => quantity::any(text),
-        }?;
+        let value = quantity::of(&param.ty, text)
+            .map_err(|wrong| Failure::Usage(format!("parameter {name}: {wrong}")))?;
         if arith::less(&param.ty, value, param.lo) || arith::less(&param.ty, param.hi, value) {
-            return Err(Failure::Usage(format!("{name}={text} is outside {}..{}", param.lo, param.hi)));
+            let [lo, hi] = [param.lo, param.hi].map(|bound| print::literal(program, &param.ty, bound));
+            return Err(Failure::Usage(format!("{name}={text} is outside {lo}..{hi}")));
         }
         values[at] = value;
     }

@@ -4,6 +4,8 @@
 
 use std::net::Ipv4Addr;
 
+use carrick_ir::{Ty, arith};
+
 use crate::Failure;
 
 const DURATIONS: [(&str, u64); 6] = [
@@ -85,20 +87,48 @@ pub fn share(text: &str) -> Result<u32, Failure> {
     }
 }
 
-/// Any of the above, for a parameter: `rcv_buf=1MiB`, `rto_min=10ms`, `nodelay=true`.
+/// A plain number. It may have a unit of bytes, since buffers and windows are often plain numbers, or be an IPv4 address.
 ///
 /// # Errors
 /// [`Failure::Usage`] with an example.
-pub fn any(text: &str) -> Result<u64, Failure> {
+pub fn number(text: &str) -> Result<u64, Failure> {
+    scaled(text, &BYTES)
+        .or_else(|| text.parse::<Ipv4Addr>().ok().map(|address| u32::from(address).into()))
+        .ok_or_else(|| wrong(text, "a number", "5, 64KiB or 10.0.0.1"))
+}
+
+/// `true` or `false`, or 1 or 0.
+///
+/// # Errors
+/// [`Failure::Usage`] with both.
+pub fn truth(text: &str) -> Result<u64, Failure> {
     match text {
-        "true" => Ok(1),
-        "false" => Ok(0),
-        _ => scaled(text, &DURATIONS)
-            .or_else(|| scaled(text, &BYTES))
-            .or_else(|| scaled(text, &RATES))
-            .or_else(|| text.parse::<Ipv4Addr>().ok().map(|address| u32::from(address).into()))
-            .ok_or_else(|| wrong(text, "a value", "5, true, 10ms, 64KiB, 1Gbps or 10.0.0.1")),
+        "true" | "1" => Ok(1),
+        "false" | "0" => Ok(0),
+        _ => Err(Failure::Usage(format!("{text:?} is neither true nor false; write one of them"))),
     }
+}
+
+/// A value of a type: its bits. Only a signed one may have a sign.
+///
+/// # Errors
+/// [`Failure::Usage`] with an example.
+pub fn of(ty: &Ty, text: &str) -> Result<u64, Failure> {
+    let read = match ty {
+        Ty::Duration | Ty::Time => duration,
+        Ty::Rate => rate,
+        Ty::Bytes => bytes,
+        Ty::Bool => truth,
+        _ => number,
+    };
+    let signed = arith::shape(ty).1;
+    let magnitude = text.strip_prefix('-').filter(|_| signed);
+    let value = i128::from(read(magnitude.unwrap_or(text))?);
+    let value = if magnitude.is_some() { -value } else { value };
+    if signed && i64::try_from(value).is_err() {
+        return Err(Failure::Usage(format!("{text:?} is too large; write a smaller one")));
+    }
+    Ok(value as u64)
 }
 
 #[cfg(test)]
@@ -113,8 +143,8 @@ mod tests {
         assert_eq!(rate("100Mbps"), Ok(100_000_000));
         assert_eq!(share("1%"), Ok(10_000));
         assert_eq!(share("0.01"), Ok(10_000));
-        assert_eq!((duration("0"), rate("0"), any("5")), (Ok(0), Ok(0), Ok(5)));
-        assert_eq!(any("10.0.0.4"), Ok(0x0a00_0004));
+        assert_eq!((duration("0"), rate("0"), number("5")), (Ok(0), Ok(0), Ok(5)));
+        assert_eq!(number("10.0.0.4"), Ok(0x0a00_0004));
         let said = duration("10").expect_err("it has no unit").to_string();
         assert!(said.contains("10ms") && rate("100").is_err(), "{said}");
         for wrong in ["", "ms", "10 ms", "-1s", "10Zbps", "99999999999999999999h"] {
@@ -127,5 +157,34 @@ mod tests {
         }
         assert_eq!((share("0"), share("100%"), share("0.5")), (Ok(0), Ok(1_000_000), Ok(500_000)));
         assert!(share("101%").is_err() && share("-1%").is_err() && share("x").is_err());
+    }
+
+    #[test]
+    fn a_value_has_the_unit_of_its_type() {
+        let signed = Ty::Int { bits: 32, signed: true };
+        assert_eq!((of(&Ty::U32, "64KiB"), of(&Ty::U32, "0144")), (Ok(65_536), Ok(144)));
+        assert_eq!((of(&Ty::Bool, "true"), of(&Ty::Rate, "1Gbps")), (Ok(1), Ok(1_000_000_000)));
+        assert_eq!((of(&signed, "-5"), of(&signed, "5")), (Ok(5_u64.wrapping_neg()), Ok(5)));
+        assert_eq!(of(&Ty::Duration, "-1ms"), Ok(1_000_000_u64.wrapping_neg()));
+        let wrong = [
+            (Ty::U32, "5ms"),
+            (Ty::U32, "1Mbps"),
+            (Ty::U32, "true"),
+            (Ty::U32, "-5"),
+            (Ty::U32, "0x10"),
+            (Ty::Bool, "2"),
+            (Ty::Bool, "5ms"),
+            (Ty::Bytes, "5ms"),
+            (Ty::Duration, "1Gbps"),
+            (Ty::Duration, "200000000"),
+            (Ty::Duration, "-"),
+            (Ty::Duration, "--1s"),
+            (Ty::Rate, "-1bps"),
+            (signed.clone(), "5ms"),
+            (signed, "9223372036854775808"),
+        ];
+        for (ty, text) in wrong {
+            assert!(of(&ty, text).is_err(), "{ty:?} {text}");
+        }
     }
 }

@@ -126,7 +126,7 @@ pub fn value(text: &str, ty: &Ty) -> Option<Vec<u64>> {
 }
 
 fn word(text: &str, ty: &Ty) -> Option<u64> {
-    let number = || quantity::any(text).ok();
+    let number = || quantity::number(text).ok();
     match ty {
         Ty::Bool => text.parse::<bool>().ok().map(u64::from),
         Ty::Int { bits, signed: false } => number().filter(|value| *bits == 64 || value >> bits == 0),
