@@ -86,9 +86,10 @@ static void *echo_start(struct carrick_stack *stack, const char *argument, struc
     char number[16];
     uint16_t port = ECHO_PORT;
     struct carrick_server_limit limit = {.idle = CARRICK_SERVER_IDLE, .when_full = true};
-    if (!carrick_server_argument(argument, number, sizeof number, &limit) ||
-        (*number && !carrick_parse_port(number, &port))) {
-        snprintf(error->text, sizeof error->text, "`%.40s` is no port: write a number from 1 to 65535.", argument);
+    if (!carrick_server_argument(argument, number, sizeof number, &limit, error))
+        return NULL;
+    if (*number && !carrick_parse_port(number, &port)) {
+        snprintf(error->text, sizeof error->text, "`%.40s` is no port: write a number from 1 to 65535.", number);
         return NULL;
     }
     struct echo *echo = calloc(1, sizeof *echo);

@@ -328,11 +328,8 @@ static void http_finish(void *state) {
 static void *http_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
     char directory[4096];
     struct carrick_server_limit limit = {.idle = CARRICK_SERVER_IDLE};
-    if (!carrick_server_argument(argument, directory, sizeof directory, &limit)) {
-        snprintf(error->text, sizeof error->text, "`%.80s`: write http:DIR,idle=60s, or idle=0s for no limit.",
-                 argument);
+    if (!carrick_server_argument(argument, directory, sizeof directory, &limit, error))
         return NULL;
-    }
     struct http *http = calloc(1, sizeof *http);
     if (!http) {
         snprintf(error->text, sizeof error->text, "There is not enough memory for the HTTP server.");

@@ -101,8 +101,9 @@ static void *kv_start(struct carrick_stack *stack, const char *argument, struct 
     uint16_t port;
     uint32_t keys = KV_KEYS, most = carrick_stack_capacity(stack);
     struct carrick_server_limit limit = {.idle = CARRICK_SERVER_IDLE, .when_full = true};
-    if (!carrick_server_argument(argument, numbers, sizeof numbers, &limit) ||
-        !carrick_parse_port_and(numbers, &port, KV_KEYS, &keys)) {
+    if (!carrick_server_argument(argument, numbers, sizeof numbers, &limit, error))
+        return NULL;
+    if (!carrick_parse_port_and(numbers, &port, KV_KEYS, &keys)) {
         snprintf(error->text, sizeof error->text,
                  "`%.40s` is no store: write kv:PORT, or kv:PORT:KEYS for at most so many keys, up to %u.", argument,
                  KV_KEYS);

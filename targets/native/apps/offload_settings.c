@@ -12,6 +12,8 @@
 /* A decimal number, least..most, with `unit` behind it. */
 static bool read_decimal(const char *text, const char *unit, double least, double most, double *number) {
     char *end;
+    if (strspn(text, "0123456789.") + strlen(unit) != strlen(text))
+        return false; /* strtod() also reads 0x10 and 1e9 */
     *number = strtod(text, &end);
     return *text >= '0' && *text <= '9' && strcmp(end, unit) == 0 && *number >= least && *number <= most;
 }
@@ -29,23 +31,23 @@ static bool read_ratio(const char *text, double ratio[2]) {
            read_decimal(dots ? dots + 2 : least, "", ratio[0], RATIO_MOST, &ratio[1]);
 }
 
-/* A number with a unit, least..most. */
-static bool read_quantity(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
-    return carrick_param_parse(text, value) && *text != '-' && *value >= least && *value <= most;
+/* A value of a kind (carrick_param_parse), least..most. */
+static bool read_quantity(const char *unit, const char *text, uint64_t least, uint64_t most, uint64_t *value) {
+    return carrick_param_parse(unit, text, value) && *value >= least && *value <= most;
 }
 
-static bool read_number(const char *text, uint32_t least, uint32_t most, uint32_t *number) {
+static bool read_bytes(const char *text, uint32_t most, uint32_t *number) {
     uint64_t value;
-    if (!read_quantity(text, least, most, &value))
-        return false;
+    bool fits = read_quantity("B", text, 1, most, &value);
     *number = (uint32_t)value;
-    return true;
+    return fits;
 }
 
 static bool read_service(const char *text, struct offload_settings *settings) {
     static const char exponential[] = "exponential:";
     settings->exponential = strncmp(text, exponential, sizeof exponential - 1) == 0;
-    return read_quantity(text + (settings->exponential ? sizeof exponential - 1 : 0), 0, HOUR, &settings->service);
+    return read_quantity("ns", text + (settings->exponential ? sizeof exponential - 1 : 0), 0, HOUR,
+                         &settings->service);
 }
 
 /* What a setting has to be; NULL: it is that. */
@@ -60,13 +62,13 @@ static const char *read_setting(const char *name, const char *value, struct offl
         return fits ? NULL : "a share, as in 50%";
     }
     if (strcmp(name, "workers") == 0)
-        return read_number(value, 1, OFFLOAD_WORKERS, &settings->workers) ? NULL : "a number from 1 to 256";
+        return carrick_parse_number(value, 1, OFFLOAD_WORKERS, &settings->workers) ? NULL : "a number from 1 to 256";
     if (strcmp(name, "buffer") == 0)
-        return read_number(value, 1, UINT32_MAX, &settings->buffer) ? NULL : "a number of bytes, as in 32KiB";
+        return read_bytes(value, UINT32_MAX, &settings->buffer) ? NULL : "a number of bytes, as in 32KiB";
     if (strcmp(name, "longest") == 0)
-        return read_number(value, 1, OFFLOAD_LONGEST, &settings->longest) ? NULL : "a number of bytes up to 1MiB";
+        return read_bytes(value, OFFLOAD_LONGEST, &settings->longest) ? NULL : "a number of bytes up to 1MiB";
     if (strcmp(name, "within") == 0)
-        return read_quantity(value, 1, HOUR, &settings->within) ? NULL : "a time up to 1h, as in 50ms";
+        return read_quantity("ns", value, 1, HOUR, &settings->within) ? NULL : "a time up to 1h, as in 50ms";
     if (strcmp(name, "socket") == 0) {
         size_t len = strlen(value);
         if (len == 0 || len >= sizeof settings->path)

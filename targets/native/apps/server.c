@@ -114,18 +114,27 @@ static void server_looks(void *user) {
         server_tick(server);
 }
 
-bool carrick_server_argument(const char *argument, char *rest, size_t size, struct carrick_server_limit *limit) {
+bool carrick_server_argument(const char *argument, char *rest, size_t size, struct carrick_server_limit *limit,
+                             struct carrick_port_error *error) {
     const char *option = strrchr(argument, ',');
     bool idle = option && strncmp(option, ",idle=", 6) == 0, full = option && strncmp(option, ",full=", 6) == 0;
     size_t len = idle || full ? (size_t)(option - argument) : strlen(argument);
-    if (len >= size)
+    if (len >= size) {
+        snprintf(error->text, sizeof error->text, "`%.80s` is too long: write at most %zu letters.", argument,
+                 size - 1);
         return false;
+    }
     memcpy(rest, argument, len);
     rest[len] = 0;
     if (!idle && !full)
         return true;
     limit->when_full = full;
-    return carrick_param_parse(option + 6, &limit->idle);
+    if (carrick_param_parse("ns", option + 6, &limit->idle))
+        return true;
+    snprintf(error->text, sizeof error->text,
+             "`%.80s` has no time with its unit: write %.5s10s or %.5s500ms, or %.5s0s for no limit.", option + 1,
+             option + 1, option + 1, option + 1);
+    return false;
 }
 
 bool carrick_server_limit(struct carrick_server *server, struct carrick_server_limit limit,

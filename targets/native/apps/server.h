@@ -64,8 +64,9 @@ bool carrick_server_start(struct carrick_server *server, struct carrick_stack *s
                           struct carrick_port_error *error);
 
 /* Takes `,idle=TIME` or `,full=TIME` off the end of an application's argument: `rest` is what stands before it. Without
- * one, *limit stays as it is. False: it is too long, or the time is none. */
-bool carrick_server_argument(const char *argument, char *rest, size_t size, struct carrick_server_limit *limit);
+ * one, *limit stays as it is. False: `error` says what is wrong with it. */
+bool carrick_server_argument(const char *argument, char *rest, size_t size, struct carrick_server_limit *limit,
+                             struct carrick_port_error *error);
 
 /* Ends connections, or streams, that make no progress for so long. False: `error` says why not. Call it once, after
  * carrick_server_start. */

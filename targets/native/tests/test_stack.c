@@ -189,10 +189,67 @@ static void a_refused_request_is_not_open(void) {
     close_pair(stacks);
 }
 
+/* One table for both: what the simulator's --set reads, and what it does not. */
+static void a_value_has_the_unit_of_its_kind(void) {
+    static const struct {
+        const char *unit, *text;
+        uint64_t value;
+    } right[] = {{"ns", "200ms", 200000000},
+                 {"ns", "0", 0},
+                 {"ns", "1h", 3600000000000},
+                 {"B", "64KiB", 65536},
+                 {"B", "1KB", 1000},
+                 {"B", "1500", 1500},
+                 {"bps", "1Gbps", 1000000000},
+                 {"bps", "0", 0},
+                 {"bool", "true", 1},
+                 {"bool", "0", 0},
+                 {"", "0144", 144},
+                 {"", "8388608", 8388608},
+                 {"", "64KiB", 65536},
+                 {"", "10.0.0.4", 0x0a000004}};
+    static const char *const wrong[][2] = {{"ns", "5"},       {"ns", "-1s"},      {"ns", "1Gbps"},
+                                           {"ns", "1ms "},    {"ns", "ms"},       {"ns", ""},
+                                           {"ns", "true"},    {"ns", "9999999h"}, {"ns", "99999999999999999999ns"},
+                                           {"B", "5ms"},      {"B", "-1"},        {"B", "+1"},
+                                           {"B", "10.0.0.4"}, {"bps", "100"},     {"bps", "1MB"},
+                                           {"bool", "2"},     {"bool", "yes"},    {"", "0x1000"},
+                                           {"", "5ms"},       {"", "1Mbps"},      {"", "true"},
+                                           {"", "-5"},        {"", "10.0.0"}};
+    uint64_t value;
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++)
+        CHECK(carrick_param_parse(right[i].unit, right[i].text, &value) && value == right[i].value);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        CHECK(!carrick_param_parse(wrong[i][0], wrong[i][1], &value));
+}
+
+/* Sets the only parameter. */
+static bool set(bool is_signed, const char *unit, const char *setting, uint64_t *value,
+                struct carrick_port_error *error) {
+    const struct carrick_param_info info = {"x",       0,   is_signed ? (uint64_t)-9 : 0, is_signed ? 9 : UINT64_MAX,
+                                            is_signed, unit};
+    const struct carrick_program program = {.params = &info, .param_count = 1};
+    return carrick_params_apply(&program, (const char *[]){setting, NULL}, value, error);
+}
+
+static void a_setting_says_what_it_has_to_be(void) {
+    struct carrick_port_error error;
+    uint64_t value;
+    CHECK(set(true, "", "x=-5", &value, &error) && value == UINT64_MAX - 4);
+    CHECK(set(true, "ns", "x=-5ns", &value, &error) && value == UINT64_MAX - 4);
+    CHECK(!set(true, "ns", "x=-5", &value, &error) && strstr(error.text, "`x=-5`") && strstr(error.text, "200ms"));
+    CHECK(!set(true, "", "x=9223372036854775809", &value, &error));
+    CHECK(!set(true, "", "x=10", &value, &error) && strstr(error.text, "outside the parameter's range -9..9"));
+    CHECK(!set(false, "", "x=-5", &value, &error) && strstr(error.text, "write a number"));
+    CHECK(!set(false, "B", "x=5ms", &value, &error) && strstr(error.text, "write a number of bytes"));
+    CHECK(!set(false, "bps", "x=5", &value, &error) && strstr(error.text, "write a rate"));
+    CHECK(!set(false, "bool", "x=5", &value, &error) && strstr(error.text, "write true or false"));
+    CHECK(!set(false, "", "x", &value, &error) && !set(false, "", "x=", &value, &error));
+}
+
 static void settings_are_checked(void) {
     static const char *const bad[] = {"taken=1001", "taken=", "taken", "taken=1x", "tick=-1", "nothing=1", "tick=99h"};
     struct carrick_port *ends[2];
-    uint64_t value;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK(carrick_loop_open(1500, 4, ends, &error));
         CHECK(!open_stack(ends[0], SERVER, bad[i]) && error.text[0]);
@@ -211,15 +268,10 @@ static void settings_are_checked(void) {
         carrick_param_show(&info, shown[i].value, text, sizeof text);
         CHECK(strcmp(text, shown[i].text) == 0);
     }
-    CHECK(carrick_param_parse("200ms", &value) && value == 200000000);
-    CHECK(carrick_param_parse("64KiB", &value) && value == 65536);
-    CHECK(carrick_param_parse("-5", &value) && value == UINT64_MAX - 4);
-    CHECK(carrick_param_parse("true", &value) && value == 1);
-    CHECK(!carrick_param_parse("99999999999999999999", &value) && !carrick_param_parse("9999999h", &value));
-    const char *unmet[] = {"taken=7", "tick=7", NULL};
+    const char *unmet[] = {"taken=7", "tick=7ns", NULL};
     uint64_t values[2];
     CHECK(!carrick_params_apply(&toy_program, unmet, values, &error) && strstr(error.text, "`taken != tick`"));
-    unmet[1] = "tick=8";
+    unmet[1] = "tick=8ns";
     CHECK(carrick_params_apply(&toy_program, unmet, values, &error) && values[0] == 7 && values[1] == 8);
     CHECK(carrick_loop_open(500, 4, ends, &error)); /* a program that refuses its configuration */
     CHECK(!open_stack(ends[0], SERVER, NULL) && strstr(error.text, "refuses"));
@@ -326,6 +378,8 @@ static void a_request_between_turns_has_its_own_time(void) {
 }
 
 int main(void) {
+    a_value_has_the_unit_of_its_kind();
+    a_setting_says_what_it_has_to_be();
     an_echo_server_echoes();
     a_stream_takes_no_more_at_once_than_its_program();
     a_full_core_makes_requests_wait();

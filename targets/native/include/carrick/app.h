@@ -37,9 +37,12 @@ struct carrick_stack_config {
     uint32_t number; /* of the stack there */
 };
 
-/* Reads a parameter's value from text: a number, true, false, or a number with a unit of the language. Returns false if
- * the text is no value. */
-bool carrick_param_parse(const char *text, uint64_t *value);
+/* Reads a value of a kind (`unit` of carrick_param_info): a decimal number without a sign, and with a unit of that
+ * kind. A time and a rate need their unit, but for 0. Returns false if the text is no such value. */
+bool carrick_param_parse(const char *unit, const char *text, uint64_t *value);
+
+/* Returns what to write for a value of that kind: "a number of bytes, as in 1500 or 64KiB". */
+const char *carrick_param_wanted(const char *unit);
 
 /* Writes a parameter's value as text, with its unit: "200ms". */
 void carrick_param_show(const struct carrick_param_info *info, uint64_t value, char *text, size_t size);
