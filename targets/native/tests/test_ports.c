@@ -176,11 +176,31 @@ static void a_mark_is_for_who_can_be_marked(void) {
 }
 
 static void nonsense_is_no_fault(void) {
-    static const char *const bad[] = {"loss",      "loss=",   "loss=101%", "loss=-1%", "delay=10",
-                                      "delay=10m", "speed=1", "seed=x",    "=",        "dup=1%%"};
+    static const char *const bad[][2] = {
+        {"loss", "The fault `loss` is none: write loss=1%, reorder=2%"},
+        {"speed=1", "The fault `speed` is none: write loss=1%"},
+        {"", "The fault `` is none"},
+        {"=", "The fault `` is none"},
+        {"loss=1%,,dup=1%", "The fault `` is none"},
+        {"loss=", "The fault `loss=`: write a share from 0% to 100%"},
+        {"loss=101%", "The fault `loss=101%`: write a share"},
+        {"loss=-1%", "The fault `loss=-1%`: write a share"},
+        {"loss=0x1%", "The fault `loss=0x1%`: write a share"},
+        {"loss=nan", "The fault `loss=nan`: write a share"},
+        {"dup=1%%", "The fault `dup=1%%`: write a share"},
+        {"delay=10", "The fault `delay=10`: write a time up to 100s with its unit (ns, us, ms, s), as in 10ms."},
+        {"delay=-1ms", "The fault `delay=-1ms`: write a time"},
+        {"delay=101s", "The fault `delay=101s`: write a time up to 100s"},
+        {"delay=10m", "The fault `delay=10m`: write a time"},
+        {"seed=x", "The fault `seed=x`: write a number"},
+        {"seed=-1", "The fault `seed=-1`: write a number"},
+        {"loss=1%,loss=2%", "The fault `loss` is given twice"},
+        {"dup=1%,duplicate=1%", "The fault `duplicate` is given twice"},
+    };
     struct carrick_fault_config config;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        CHECK(!carrick_fault_parse(bad[i], &config, &error) && strstr(error.text, "write loss=1%"));
+        CHECK(!carrick_fault_parse(bad[i][0], &config, &error) &&
+              strncmp(error.text, bad[i][1], strlen(bad[i][1])) == 0);
     static const char *const unclear[][2] = {
         {"loss=1", "`1` is not clear as a share: write 1% or 100%."},
         {"seed=3,dup=1.0", "`1.0` is not clear as a share: write 1% or 100%."},
