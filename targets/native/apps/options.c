@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +54,9 @@ static bool read_app(struct carrick_options *options, const char *text) {
 
 static bool read_number(const char *text, uint64_t *out) {
     char *end;
+    errno = 0;
     *out = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && *end == 0;
+    return *text >= '0' && *text <= '9' && *end == 0 && errno == 0;
 }
 
 static bool read_port(struct carrick_options *options, const char *text) {
@@ -207,11 +209,23 @@ static bool is_complete(struct carrick_options *options, struct carrick_port_err
                  "The core is not in this process: --fault, --pcap and --set are for whoever has its packets.");
         return false;
     }
-    if (carrick_address_is_any(options->peer))
-        options->peer = (struct carrick_ip6_address){options->address.high, options->address.low + 1};
+    if (!options->middlebox && !carrick_options_addresses(options, error))
+        return false;
     if (options->faulty && options->seeded && !options->fault.seed)
         options->fault.seed = options->seed;
     return true;
+}
+
+/* Whether an option that has one value has another one already. */
+static bool is_repeated(char **argv, int at) {
+    static const char *const several[] = {"--port", "--app", "--set"};
+    for (size_t i = 0; i < sizeof several / sizeof several[0]; i++)
+        if (strcmp(argv[at], several[i]) == 0)
+            return false;
+    for (int i = 1; i < at; i += strcmp(argv[i], "--spin") == 0 ? 1 : 2)
+        if (strcmp(argv[i], argv[at]) == 0)
+            return true;
+    return false;
 }
 
 enum carrick_options_result carrick_options_read(struct carrick_options *options,
@@ -236,6 +250,11 @@ enum carrick_options_result carrick_options_read(struct carrick_options *options
         }
         if (strcmp(name, "--port") == 0 && strcmp(argv[i + 1], "help") == 0)
             return CARRICK_OPTIONS_HELP;
+        if (is_repeated(argv, i)) {
+            snprintf(error->text, sizeof error->text, "`%.20s %.80s` is given after another `%.20s`: write one.%s",
+                     name, argv[i + 1], name, strcmp(name, "--addr") == 0 ? " A stack has one address." : "");
+            return CARRICK_OPTIONS_WRONG;
+        }
         if (!read_main_option(options, name, argv[++i], &known, error))
             return CARRICK_OPTIONS_WRONG;
         if (!known && !read_more_option(options, name, argv[i], error))

@@ -35,6 +35,9 @@ enum carrick_options_result carrick_options_read(struct carrick_options *options
                                                  const struct carrick_program_table *here, int argc, char **argv,
                                                  struct carrick_port_error *error);
 
+/* Whether a host can have these addresses. Sets the second application's where it is not given. */
+bool carrick_options_addresses(struct carrick_options *options, struct carrick_port_error *error);
+
 void carrick_options_help(const struct carrick_options *options, const char *executable);
 
 #endif
