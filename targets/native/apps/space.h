@@ -71,6 +71,7 @@ enum space_report_kind {
     SPACE_SOCKET,    /* with a descriptor, unless there is an error */
     SPACE_LISTENS,   /* somebody listens on a port */
     SPACE_NO_LONGER, /* nobody does */
+    SPACE_REMOVED,   /* what is served is no more: this is the last report */
 };
 
 /* What the keeper tells. */

@@ -48,9 +48,18 @@
 
 #define PREDECESSOR 2000 /* milliseconds until one that is ending has ended */
 
+#define WHOLE (-1) /* an errno that says nothing: the sentence is whole without it */
+
+/* A namespace or a cgroup: where it is, and which one is there. */
+struct spot {
+    char path[256];
+    struct stat is;
+};
+
 struct keeper {
     int relay, diag;
     struct space_place place;
+    struct spot spot;
     uint32_t count;
     struct space_report ports[PORTS]; /* where somebody listens */
 };
@@ -190,6 +199,24 @@ static bool look(struct keeper *keeper) {
     return told;
 }
 
+/* Whether it is no longer there, or another one is. A path that this process may not follow still leads somewhere. */
+static bool is_removed(const struct spot *spot) {
+    struct stat now;
+    if (stat(spot->path, &now) == 0)
+        return now.st_ino != spot->is.st_ino || now.st_dev != spot->is.st_dev;
+    return errno == ENOENT || errno == ENOTDIR || errno == ESRCH;
+}
+
+/* Programs of its successor would wait for a stack that is not theirs. False: it is removed. */
+static bool is_still_there(const struct keeper *keeper) {
+    if (!is_removed(&keeper->spot))
+        return true;
+    fprintf(stderr, "The %s %.200s is gone: the stack ends, and has to be started again.\n",
+            keeper->place.kind == SPACE_CGROUP ? "cgroup" : "network namespace", keeper->spot.path);
+    (void)tell(keeper, (struct space_report){0}, SPACE_REMOVED);
+    return false;
+}
+
 static int64_t now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -197,10 +224,8 @@ static int64_t now_ms(void) {
 }
 
 /* For as long as there is a relay. */
-static void keep(int relay, int diag, int set, const struct space_listens *listens, const struct space_place *place) {
-    static struct keeper keeper;
-    keeper = (struct keeper){.relay = relay, .diag = diag, .place = *place};
-    struct pollfd told[] = {{.fd = relay, .events = POLLIN}, {.fd = set, .events = POLLIN}};
+static void keep(struct keeper *keeper, int set, const struct space_listens *listens) {
+    struct pollfd told[] = {{.fd = keeper->relay, .events = POLLIN}, {.fd = set, .events = POLLIN}};
     int64_t next = now_ms(), every = set < 0 ? LOOK_OFTEN : LOOK_ELSE;
     bool goes_on = true;
     while (goes_on) {
@@ -213,27 +238,38 @@ static void keep(int relay, int diag, int set, const struct space_listens *liste
         if (changed)
             space_listens_seen(set, listens);
         if (changed || now_ms() >= next) {
-            goes_on = look(&keeper);
+            goes_on = is_still_there(keeper) && look(keeper);
             next = now_ms() + (changed ? LOOK_AGAIN : every);
         }
         if (goes_on && ordered)
-            goes_on = carry_out(&keeper);
+            goes_on = carry_out(keeper);
     }
 }
 
-/* The namespace becomes this process's. */
-static bool enter(const char *name) {
-    char path[256];
-    int len = strchr(name, '/') ? snprintf(path, sizeof path, "%s", name)
-                                : snprintf(path, sizeof path, "/run/netns/%s", name);
-    int fd = len < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    return fd >= 0 && setns(fd, CLONE_NEWNET) == 0;
+/* The namespace becomes this process's. Returns what failed, with errno; NULL: nothing. */
+static const char *enter(struct spot *spot, const char *name) {
+    struct stat own;
+    int len = snprintf(spot->path, sizeof spot->path, "%s%s", strchr(name, '/') ? "" : "/run/netns/", name);
+    int fd = len < (int)sizeof spot->path ? open(spot->path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0 || fstat(fd, &spot->is) != 0 || stat("/proc/self/ns/net", &own) != 0)
+        return "the namespace";
+    if (own.st_ino == spot->is.st_ino && own.st_dev == spot->is.st_dev) {
+        errno = WHOLE; /* all other programs of the machine would lose their connections */
+        return "it is this host's own: make another (`ip netns add NAME`), or write cgroup=PATH for a part of its "
+               "programs";
+    }
+    if (setns(fd, CLONE_NEWNET) == 0)
+        return NULL;
+    if (errno != EINVAL)
+        return "the namespace";
+    errno = WHOLE;
+    return "it is no network namespace: write a name of `ip netns list`, or a path such as /proc/PID/ns/net";
 }
 
 /* What the relay is to have, or why there is nothing. */
 struct opened {
     int error;
-    char what[80];
+    char what[160];
 };
 
 static bool pass_all(int relay, const struct space *space) {
@@ -311,21 +347,22 @@ static bool claim_behind_another(const char *name) {
 }
 
 /* A namespace is one stack's. */
-static const char *place_in_namespace(struct space_place *place, const char *name) {
-    if (!enter(name))
-        return "the namespace";
+static const char *place_in_namespace(struct space_place *place, const char *name, struct spot *spot) {
+    const char *failed = enter(spot, name);
+    if (failed)
+        return failed;
     place->mark = MARK;
     return claim_behind_another("namespace") ? NULL : "it";
 }
 
 /* So is a cgroup; but a namespace may have several, with a mark each. */
-static const char *place_in_cgroup(struct space_place *place, const char *name, int *cgroup) {
-    struct stat folder;
+static const char *place_in_cgroup(struct space_place *place, const char *name, int *cgroup, struct spot *spot) {
     char text[40];
     *cgroup = space_cgroup_open(name);
-    if (*cgroup < 0 || fstat(*cgroup, &folder) != 0)
+    (void)snprintf(spot->path, sizeof spot->path, "%s", name);
+    if (*cgroup < 0 || fstat(*cgroup, &spot->is) != 0)
         return errno == ENOTSUP ? "a folder that is no cgroup of version 2" : "its folder";
-    (void)snprintf(text, sizeof text, "cgroup-%llu", (unsigned long long)folder.st_ino);
+    (void)snprintf(text, sizeof text, "cgroup-%llu", (unsigned long long)spot->is.st_ino);
     if (!claim_behind_another(text))
         return "it";
     for (uint32_t i = 0; i < CGROUPS; i++) {
@@ -342,7 +379,9 @@ static const char *place_in_cgroup(struct space_place *place, const char *name, 
 /* The process, which does not return. */
 _Noreturn static void keeper_run(int relay, enum space_kind kind, const char *name, struct carrick_ip6_address own) {
     struct space space = {.tap = -1, .raw = {-1, -1}, .diag = -1, .gone = -1};
-    struct space_place place = {.kind = kind, .own = own};
+    static struct keeper keeper;
+    keeper.place = (struct space_place){.kind = kind, .own = own};
+    struct space_place *place = &keeper.place;
     int cgroup = -1, mine = dup2(relay, STDERR_FILENO + 1);
     close_from((unsigned)mine + 1);
     (void)prctl(PR_SET_NAME, "carrick-space");
@@ -350,16 +389,17 @@ _Noreturn static void keeper_run(int relay, enum space_kind kind, const char *na
         (void)signal(number, number == SIGPIPE || number == SIGINT || number == SIGTERM || number == SIGHUP ? SIG_IGN
                                                                                                             : SIG_DFL);
     static struct space_listens listens;
-    const char *failed =
-        kind == SPACE_CGROUP ? place_in_cgroup(&place, name, &cgroup) : place_in_namespace(&place, name);
+    const char *failed = kind == SPACE_CGROUP ? place_in_cgroup(place, name, &cgroup, &keeper.spot)
+                                              : place_in_namespace(place, name, &keeper.spot);
     bool inside = !failed;
     if (!failed)
-        failed = space_set_up(&space, &place);
-    if (!failed && cgroup >= 0 && !space_cgroup_mark(cgroup, &place))
+        failed = space_set_up(&space, place);
+    if (!failed && cgroup >= 0 && !space_cgroup_mark(cgroup, place))
         failed = "programs of BPF for it";
     int set = failed ? -1 : space_listens_open(&listens);
-    int diag = failed ? -1 : socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-    if (!failed && diag < 0)
+    keeper.relay = mine;
+    keeper.diag = failed ? -1 : socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    if (!failed && keeper.diag < 0)
         failed = "a list of its sockets (inet_diag)";
     else if (!failed && !keep_little())
         failed = "to give up other rights";
@@ -368,10 +408,10 @@ _Noreturn static void keeper_run(int relay, enum space_kind kind, const char *na
         (void)snprintf(opened.what, sizeof opened.what, "%s", failed);
         (void)carrick_socket_pass(mine, &opened, sizeof opened, -1, 0);
     } else if (pass_all(mine, &space)) {
-        keep(mine, diag, set, &listens, &place);
+        keep(&keeper, set, &listens);
     }
     if (inside)
-        space_take_back(&place);
+        space_take_back(place);
     _exit(0);
 }
 
@@ -382,11 +422,13 @@ static bool failed_to_open(struct space *space, enum space_kind kind, const char
                        : opened->error == ENOENT && group                ? " Make one: `mkdir PATH`, in /sys/fs/cgroup."
                        : opened->error == ENOENT                         ? " Make one: `ip netns add NAME`."
                                                                          : "";
-    snprintf(error->text, sizeof error->text, "Cannot serve the %s `%.60s`: %s: %s.%s",
-             group ? "cgroup" : "network namespace", name, opened->what,
-             opened->error == EADDRINUSE && strcmp(opened->what, "it") == 0 ? "another stack serves it"
-                                                                            : strerror(opened->error),
-             mend);
+    const char *what = group ? "cgroup" : "network namespace";
+    bool taken = opened->error == EADDRINUSE && strcmp(opened->what, "it") == 0;
+    if (opened->error == WHOLE)
+        snprintf(error->text, sizeof error->text, "Cannot serve the %s `%.50s`: %s.", what, name, opened->what);
+    else
+        snprintf(error->text, sizeof error->text, "Cannot serve the %s `%.60s`: %.80s: %s.%s", what, name, opened->what,
+                 taken ? "another stack serves it" : strerror(opened->error), mend);
     carrick_space_close(space);
     return false;
 }

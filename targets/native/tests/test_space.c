@@ -121,14 +121,35 @@ static void the_kernel_takes(struct space *space, int family, int error, int exp
     CHECK(gone.program_port == syn.flow.program_port && carrick_ip6_same(gone.far, syn.flow.far));
 }
 
+/* What is no namespace, or not one to serve, is refused. */
+static void is_refused(const char *name, const char *said) {
+    struct carrick_port_error error = {""};
+    struct space space;
+    CHECK(!carrick_space_open(&space, SPACE_NAMESPACE, name, flow.program, &error));
+    if (!strstr(error.text, said))
+        fprintf(stderr, "%s\n", error.text);
+    CHECK(strstr(error.text, said));
+}
+
 static void attempts_end(struct carrick_ip6_address own, int family) {
     struct carrick_port_error error = {""};
     struct space space;
+    char inside[64];
+    int outer = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
     if (geteuid() != 0 || unshare(CLONE_NEWNET) != 0) {
         SKIP("a network namespace needs root");
         return;
     }
-    if (!carrick_space_open(&space, SPACE_NAMESPACE, "/proc/self/ns/net", own, &error)) {
+    int inner = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    (void)snprintf(inside, sizeof inside, "/proc/%d/fd/%d", getpid(), inner);
+    is_refused(inside, "is this host's own: make another");
+    is_refused("/proc/self/ns/net", "is this host's own: make another");
+    is_refused("/etc/passwd", "no network namespace: write a name of `ip netns list`");
+    is_refused("/proc/self/ns/mnt", "no network namespace: write a name");
+    CHECK(setns(outer, CLONE_NEWNET) == 0);
+    bool open = carrick_space_open(&space, SPACE_NAMESPACE, inside, own, &error);
+    CHECK(setns(inner, CLONE_NEWNET) == 0);
+    if (!open) {
         SKIP(error.text);
         CHECK(strstr(error.text, "(sch_ingress") || strstr(error.text, "(inet_diag")); /* the system lacks that */
         return;

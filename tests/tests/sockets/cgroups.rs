@@ -4,13 +4,12 @@
 use std::process::Command;
 use std::time::Instant;
 
-use carrick_tests::build::host;
 use carrick_tests::net::{DEVICE, End, Net, lacks};
-use carrick_tests::running::{Running, serve, started};
+use carrick_tests::running::{Running, serve};
 
 use super::namespaces::{
-    behaves, built, connected_in, echoes_both_ways, left_without_a_stack, programs_behave,
-    programs_behave_by_the_kernel, programs_behave_over_ipv6,
+    behaves, built, connected_in, echoes_both_ways, ends_with_its_space, left_without_a_stack,
+    programs_behave, programs_behave_by_the_kernel, programs_behave_over_ipv6, refused,
 };
 use super::setting::{PATIENCE, Stack};
 use super::space::Space;
@@ -197,14 +196,9 @@ fn a_stack_that_is_killed_leaves_nothing_that_waits() {
     next.end();
 }
 
-/// What a stack says that cannot serve a cgroup.
-fn refused(net: &Net, app: &str) -> String {
-    let mut command = net.command(End::Ours, &host("protocols/tcp/tcp.mtp").to_string_lossy());
-    command.args(["--port", &net.port(), "--addr", "10.77.0.1/24", "--app", app]);
-    let (running, lines) = started(&mut command);
-    let said = lines.collect::<Vec<_>>().join("\n");
-    assert!(!running.ended().success());
-    said
+#[test]
+fn a_stack_whose_cgroup_is_removed_ends_with_a_sentence() {
+    ends_with_its_space(Space::cgroup);
 }
 
 #[test]

@@ -217,6 +217,21 @@ fn a_stack_whose_keeper_is_killed_ends_with_a_sentence() {
     assert!(said.contains("keeps what is served has ended"), "{said}");
 }
 
+/// A stack does not serve the next space of this name, so it ends.
+pub fn ends_with_its_space(make: Make) {
+    let Some(net) = Net::new() else { return };
+    let Some(space) = make(&net) else { return };
+    let stack = Stack::start_serving(&net, space, "", &[]);
+    stack.space().replace();
+    let said = stack.fails();
+    assert!(said.contains("is gone: the stack ends, and has to be started again."), "{said}");
+}
+
+#[test]
+fn a_stack_whose_namespace_is_removed_ends_with_a_sentence() {
+    ends_with_its_space(NAMESPACE);
+}
+
 const SAYS_AND_CLOSES: &str = "
 import socket
 listening = socket.create_server(('', 7000), backlog=64)
@@ -298,16 +313,36 @@ print(told(8100))",
     assert!(said.contains("user 65534 is not served on port 8100: Permission denied"), "{said}");
 }
 
-#[test]
-fn a_namespace_that_is_not_there_is_named() {
-    let Some(net) = Net::new() else { return };
+/// What a stack says that cannot serve this.
+pub fn refused(net: &Net, app: &str) -> String {
     let mut command = net.command(End::Ours, &host("protocols/tcp/tcp.mtp").to_string_lossy());
-    command.args(["--port", &net.port(), "--addr", "10.77.0.1/24", "--app", "sockets:netns=nowhere"]);
+    command.args(["--port", &net.port(), "--addr", "10.77.0.1/24", "--app", app]);
     let (running, lines) = started(&mut command);
     let said = lines.collect::<Vec<_>>().join("\n");
     assert!(!running.ended().success());
+    said
+}
+
+#[test]
+fn a_namespace_that_is_not_there_is_named() {
+    let Some(net) = Net::new() else { return };
+    let said = refused(&net, "sockets:netns=nowhere");
     assert!(
         said.contains("`nowhere`: the namespace: No such file or directory. Make one: `ip netns add"),
         "{said}"
     );
+    for none in ["", ".", "/etc/passwd"] {
+        let said = refused(&net, &format!("sockets:netns={none}"));
+        assert!(said.contains(&format!("`{none}`: it is no network namespace: write a name")), "{said}");
+    }
+}
+
+/// All other programs of the machine would lose their connections.
+#[test]
+fn the_hosts_own_namespace_is_not_served() {
+    let Some(net) = Net::new() else { return };
+    for own in [net.name(End::Ours), "/proc/self/ns/net"] {
+        let said = refused(&net, &format!("sockets:netns={own}"));
+        assert!(said.contains(&format!("`{own}`: it is this host's own: make another")), "{said}");
+    }
 }

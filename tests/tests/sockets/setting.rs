@@ -202,6 +202,11 @@ impl Stack {
         }
     }
 
+    /// What it serves, in place of its door.
+    pub fn space(&self) -> &Space {
+        self.space.as_ref().expect("it was started with one")
+    }
+
     /// Ends it as the system does that needs its memory; what it served is left.
     pub fn kill(mut self) -> Space {
         let killed = Command::new("kill").args(["-KILL", &self.id().to_string()]).status();

@@ -58,6 +58,24 @@ impl Space {
     }
 }
 
+impl Space {
+    /// Removes it, and makes another one in its place: an empty one.
+    pub fn replace(&self) {
+        match self {
+            Space::Namespace(name) => {
+                for action in ["del", "add"] {
+                    let done = Command::new("ip").args(["netns", action, name]).status().expect("it starts");
+                    assert!(done.success(), "root may");
+                }
+            }
+            Space::Cgroup(group) => {
+                fs::remove_dir(&group.folder).expect("it has no programs");
+                fs::create_dir(&group.folder).expect("root may");
+            }
+        }
+    }
+}
+
 impl Drop for Space {
     fn drop(&mut self) {
         if let Space::Namespace(name) = self {
