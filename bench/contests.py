@@ -12,6 +12,7 @@ import forwarding
 import kernel_target
 import key_value
 import rates
+import simulations
 import user_space
 from editor import Editor
 from kernel_target import Setting
@@ -378,6 +379,9 @@ ALL = {
     "simulator": simulator,
     "in-ns3": in_ns3,
     "fat-tree": fat_tree,
+    "observed": lambda: simulations.observed(carrick(), program(), TARGET / "bench-observed"),
+    "growth": lambda: simulations.growth(carrick(), program(), lambda command: command_json(command)["runs"][0]["packets"]),
+    "growth-memory": lambda: simulations.memory(carrick(), program()),
     "forwarding": through_a_node,
     "check": check_time,
     "keystroke": keystroke,

@@ -233,6 +233,7 @@ impl Server {
             completions,
             params: (0..params as usize).map(|i| word(&ask.with, 40 + 8 * i)).collect(),
             trace: trace != 0,
+            ..Config::default()
         };
         match circuits.core(&config) {
             Ok(core) => {

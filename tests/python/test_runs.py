@@ -92,6 +92,28 @@ class Runs(unittest.TestCase):
             run.samples("nothing")
         self.assertTrue(run.report().startswith("<!DOCTYPE html>"))
 
+    def test_traces_are_read_in_both_forms_and_as_far_as_they_are_whole(self):
+        with tempfile.TemporaryDirectory() as folder:
+            read = {}
+            for form in ("binary", "json"):
+                file = Path(folder, form)
+                ck.simulate(self.program, bytes="200KB", seed=5, trace=file, trace_format=form)
+                read[form] = ck.read_trace(file)
+            self.assertEqual(read["binary"].to_dicts(), read["json"].to_dicts())
+            self.assertEqual(read["binary"].header, read["json"].header)
+            self.assertIsNone(read["binary"].cut)
+            whole = Path(folder, "binary").read_bytes()
+            part = Path(folder, "part")
+            part.write_bytes(whole[: len(whole) * 2 // 3])
+            cut = ck.read_trace(part)
+            self.assertRegex(cut.cut, "it ends without its end mark, after [0-9]+ records")
+            records = cut.to_dicts()
+            self.assertGreater(len(records), 100)
+            self.assertEqual(records, read["json"].to_dicts()[: len(records)])
+            part.write_bytes(b"nothing")
+            with self.assertRaisesRegex(ck.OptionError, "not that of a trace"):
+                ck.read_trace(part)
+
     def test_a_notebook_draws_it(self):
         run = ck.simulate(self.program, bytes="5KB")
         shown = run._repr_html_()

@@ -93,6 +93,7 @@ fn artefacts_are_made_again() {
     let json = done(dir, &[&pair[..], &["--trace", "pair.trace", "--pcap", "pair.pcapng"]].concat());
     std::fs::write(dir.join("pair.json"), json).expect("writable");
     done(dir, &["report", "pair.trace", "-o", "pair.html", "--plot", "snd_una"]);
+    done(dir, &["report", "pair.trace", "-o", "pair.jsonl"]);
     let network = [&NETWORK[..], &["--trace", "net.trace", "--pcap", "net.pcapng"]].concat();
     done(dir, &network);
     let json = done(
@@ -110,6 +111,7 @@ fn artefacts_are_made_again() {
         "pair.trace",
         "pair.pcapng",
         "pair.html",
+        "pair.jsonl",
         "net.trace",
         "net.pcapng",
         "some.csv",
@@ -257,7 +259,9 @@ fn an_artefact_of_somebody_is_only_data() {
     let dir = folder.path();
     let write = |name: &str, text: &str| std::fs::write(dir.join(name), text).expect("writable");
     done(dir, &[&NETWORK[..], &["--csv", "a.csv"]].concat());
-    done(dir, &["sim", "parcel/parcel.mtp", "--bytes", "5KB", "--trace", "a.run", "--pcap", "a.pcapng"]);
+    let form = ["--trace-format", "json"];
+    let sim = ["sim", "parcel/parcel.mtp", "--bytes", "5KB", "--trace", "a.run", "--pcap", "a.pcapng"];
+    done(dir, &[&sim[..], &form].concat());
     done(dir, &["plot", "a.csv", "-o", "a.svg"]);
     let (table, trace, drawing) = (read(dir, "a.csv"), read(dir, "a.run"), read(dir, "a.svg"));
     let elsewhere = tempfile::tempdir().expect("a folder");

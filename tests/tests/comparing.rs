@@ -122,6 +122,8 @@ fn samples_are_what_the_trace_says() {
         "h1=counted",
         "--trace",
         "a.run",
+        "--trace-format",
+        "json",
         "--sample",
         "conn.snd_una",
         "--samples",

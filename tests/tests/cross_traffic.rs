@@ -119,7 +119,7 @@ fn a_recording_is_replayed_and_is_an_input_of_the_run() {
     fs::write(folder.path().join("gaps.csv"), "gap_ns,bytes\n0,1500\n1000000,100\n3000000,40\n")
         .expect("writable");
     let program = root().join(TCP);
-    let more = format!("{FLOW} --trace out.jsonl");
+    let more = format!("{FLOW} --trace out.jsonl --trace-format json");
     let cross = ["h1:h3: trace=gaps.csv @ 0s..40ms"];
     let run = simulated_in(folder.path(), &program.to_string_lossy(), &more, &cross);
     // Ten periods of 4 ms; what would be sent at 40 ms is not.
@@ -172,4 +172,28 @@ fn what_is_no_cross_traffic_is_said() {
     assert!(said(FLOW, "h1:h1: rate=1Mbps").contains("cross traffic from h1 to h1 stays there"));
     assert!(said(FLOW, "h1:h3: rate=1Mbps,size=2KB").contains("40 to 1500 bytes (the MTU), not 2000"));
     assert!(said("--rate 10Mbps", "h1:h3: rate=1Mbps").contains("--topology"));
+}
+
+/// A sender whose packets are all lost, and which has no timer, waits for ever: the run ends all the same.
+#[test]
+fn a_run_ends_when_only_cross_traffic_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = fs::read_to_string(root().join("protocols/small-tcp/small-tcp.mtp")).expect("a program");
+    let patient = ["timer_start", "timer_restart"].iter().fold(text.clone(), |text, start| {
+        text.replace(&format!("{start}(c.rtx, c.rto)"), "timer_stop(c.rtx)")
+    });
+    assert_ne!(patient, text);
+    let file = folder.path().join("patient.mtp");
+    fs::write(&file, patient).expect("writable");
+    let ended = |cross: &[&str]| {
+        let network = "--topology dumbbell:2 --workload closed:1@h0:h2 --flows 1 --bytes 200KB --rate 10Mbps --delay 1ms";
+        let more = format!("{network} --down 50ms..");
+        let output = run(&root(), &words(&file.to_string_lossy(), &more, cross));
+        assert_eq!(output.status.code(), Some(1), "the flow does not end");
+        let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        number(&all["runs"][0], "ended_at_ns")
+    };
+    let alone = ended(&[]);
+    let beside = ended(&["h1:h3: rate=1Mbps"]);
+    assert!(alone > 5e7 && beside >= alone && beside < 2.0 * alone + 1e8, "{alone} and {beside}");
 }

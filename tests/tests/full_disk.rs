@@ -37,7 +37,7 @@ fn a_simulation_has_its_results_and_the_beginning_of_its_files() {
     let kept = tempfile::tempdir().expect("a folder");
     let sim = format!("\"$1\" sim {PROGRAM} --bytes 1MB");
     for file in ["run.pcapng", "run.trace"] {
-        let option = if file.ends_with("pcapng") { "--pcap" } else { "--trace" };
+        let option = if file.ends_with("pcapng") { "--pcap" } else { "--trace-format json --trace" };
         let script = format!("{sim} {option} /mnt/{file}");
         let Some(output) = on_small_disk(kept.path(), &script, &[carrick()]) else { return };
         let (results, error) = said(&output);

@@ -197,7 +197,8 @@ fn a_program_in_the_network_has_a_trace_of_its_own() {
     let folder = begun();
     let dir = folder.path();
     let recorded = |file: &str, args: &[&str]| {
-        let always = ["sim", "parcel/parcel.mtp", "--bytes", "20KB", "--trace", file];
+        let always =
+            ["sim", "parcel/parcel.mtp", "--bytes", "20KB", "--trace-format", "json", "--trace", file];
         done(dir, &[&always[..], args].concat());
         let text = fs::read_to_string(dir.join(file)).expect("a trace");
         assert!(done(dir, &["repro", file]).contains("the same"), "{file}");

@@ -221,7 +221,9 @@ fn every_message_is_delivered_or_intercepted_once() {
 fn a_pathlet_reports_how_full_it_is() {
     let dir = tempfile::tempdir().expect("a folder");
     let trace = dir.path().join("trace.jsonl").display().to_string();
-    wrapped("service=1ms,buffer=16KB", &["--mtu", "5000", "--set", "channels=2", "--trace", &trace]);
+    let traced = ["--trace-format", "json", "--trace", &trace];
+    let args = [&["--mtu", "5000", "--set", "channels=2"][..], &traced].concat();
+    wrapped("service=1ms,buffer=16KB", &args);
     let text = fs::read_to_string(trace).expect("a trace");
     let felt = text.lines().filter(|line| line.contains("\"felt\"")).map(|line| {
         let record: Value = serde_json::from_str(line).expect("JSON");
@@ -239,7 +241,18 @@ fn a_pathlet_marks_messages_when_it_is_full() {
         let set = format!("s0.mark_above={above}");
         wrapped(
             "service=20us,buffer=16KB",
-            &["--mtu", "9000", "--at-set", &set, "--set", channels, "--trace", &trace],
+            &[
+                "--mtu",
+                "9000",
+                "--at-set",
+                &set,
+                "--set",
+                channels,
+                "--trace-format",
+                "json",
+                "--trace",
+                &trace,
+            ],
         );
         let text = fs::read_to_string(trace).expect("a trace");
         let count = |name: &str| text.lines().filter(|line| line.contains(name)).count();

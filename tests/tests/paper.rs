@@ -77,7 +77,8 @@ fn figure_1_compiled_does_the_same() {
 /// The trace of one RPC of 50,000 bytes each way, without the lines that instructions stand in.
 fn trace_of(program: &str, dir: &Path) -> Vec<Value> {
     let file = dir.join("trace");
-    let result = rpcs_of(program, 1, 50_000, &["--trace", file.to_str().expect("UTF-8")]);
+    let result =
+        rpcs_of(program, 1, 50_000, &["--trace", file.to_str().expect("UTF-8"), "--trace-format", "json"]);
     all_answered(&result.expect("no compiler is asked for"), 1);
     let text = fs::read_to_string(file).expect("a trace");
     let records = text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON"));
@@ -183,7 +184,7 @@ fn appendix_b_delivers_all_in_order_through_every_fault() {
 fn appendix_b_issues_the_instructions_that_the_text_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("trace");
-    let run = ["--bytes", "100KB", "--trace", file.to_str().expect("UTF-8")];
+    let run = ["--bytes", "100KB", "--trace-format", "json", "--trace", file.to_str().expect("UTF-8")];
     simulate(APPENDIX_B, &[&run[..], &BAD].concat()).expect("no compiler is asked for");
     let text = fs::read_to_string(file).expect("a trace");
     let records = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));

@@ -18,7 +18,7 @@ use carrick_sim::faults::LinkFaults;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Nobody;
 use carrick_sim::scenario::Engine;
-use carrick_sim::trace::JsonLines;
+use carrick_sim::trace::{Form, Head, Writer};
 use carrick_sim::{Faults, Report, Scenario, run};
 use carrick_tests::build::root;
 use carrick_tests::programs::protocols;
@@ -56,7 +56,7 @@ fn simulate(program: &Arc<Program>, engine: &Engine, scenario: &Scenario) -> Rep
 fn a_trace_tells_what_became_of_each_packet_and_which_line_acted() {
     let (_, program) = programs().swap_remove(0);
     let mut octets = Vec::new();
-    let mut trace = JsonLines::new(&mut octets, program.clone(), 4, "a test", &[], None);
+    let mut trace = Writer::new(Form::Json, &mut octets, &Head::new(&program, 4, "a test"));
     let link = LinkConfig {
         queue_packets: 8,
         faults: LinkFaults { loss_ppm: 50_000, duplicate_ppm: 50_000, ..LinkFaults::default() }.into(),

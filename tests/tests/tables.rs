@@ -61,8 +61,22 @@ fn every_command_does_with_a_table_what_it_does_with_the_text() {
     let simulate = |program: &[&str], trace: &str| {
         done(
             &root(),
-            &[&["sim"], program, &["--loss", "2%", "--seed", "7", "--bytes", "200000", "--trace", trace]]
-                .concat(),
+            &[
+                &["sim"],
+                program,
+                &[
+                    "--loss",
+                    "2%",
+                    "--seed",
+                    "7",
+                    "--bytes",
+                    "200000",
+                    "--trace-format=json",
+                    "--trace",
+                    trace,
+                ],
+            ]
+            .concat(),
         );
         let text = fs::read_to_string(trace).expect("a trace");
         let (_, records) = text.split_once('\n').expect("a header");

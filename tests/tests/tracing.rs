@@ -141,7 +141,11 @@ fn a_run_on_a_device_becomes_a_page() {
     let run = Loop::new();
     let file = run.folder.path().join("run");
     let mut command = Command::new(carrick());
-    command.args(["run", PROGRAM, "--trace"]).arg(&file).args(&run.args).current_dir(root());
+    command
+        .args(["run", PROGRAM, "--trace-format", "json", "--trace"])
+        .arg(&file)
+        .args(&run.args)
+        .current_dir(root());
     text(&command.output().expect("carrick runs"));
     let lines = std::fs::read_to_string(&file).expect("a trace");
     let lines: Vec<Value> =

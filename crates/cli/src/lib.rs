@@ -10,6 +10,7 @@ mod commands;
 mod load;
 mod manifest;
 mod output;
+mod recorded;
 pub mod simulations;
 mod unused;
 mod watch;

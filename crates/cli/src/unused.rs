@@ -4,6 +4,7 @@
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
+use crate::commands::fabric::all_have_rates;
 use crate::commands::scenario::AppKind;
 
 type Holds = fn(&Run<'_>) -> bool;
@@ -17,8 +18,10 @@ struct Rule {
     unused: &'static [(&'static [&'static str], &'static str)],
 }
 
+const RATES_OF_ALL: &str = "its recordings are the rates of all these links; leave out one of them";
+
 /// In a network of many hosts.
-const OF_MANY: [Rule; 7] = [
+const OF_MANY: [Rule; 9] = [
     Rule {
         holds: |run| run.topology().is_some(),
         said: "--topology",
@@ -47,6 +50,19 @@ const OF_MANY: [Rule; 7] = [
         holds: |run| run.topology().is_some() && !run.says("samples") && !run.says("rates"),
         said: "--topology, no --rates and no --samples",
         unused: &[(&["every"], "name the file of a table by one of them")],
+    },
+    Rule {
+        holds: |run| {
+            let [at_hosts, between_switches] = run.links_have_rates();
+            at_hosts && (between_switches || run.says("core_rate"))
+        },
+        said: "--link-fault",
+        unused: &[(&["rate"], RATES_OF_ALL)],
+    },
+    Rule {
+        holds: |run| run.links_have_rates()[1],
+        said: "--link-fault",
+        unused: &[(&["core_rate"], RATES_OF_ALL)],
     },
     Rule {
         holds: |run| run.says("sizes"),
@@ -141,6 +157,13 @@ impl Run<'_> {
         self.0.try_get_one("topology").ok().flatten()
     }
 
+    /// Whether --link-fault gives rates over time to all links at hosts, and to all between switches.
+    fn links_have_rates(&self) -> [bool; 2] {
+        let texts = self.0.try_get_many::<String>("link_fault").ok().flatten();
+        let texts: Vec<String> = texts.into_iter().flatten().cloned().collect();
+        self.topology().map_or([false; 2], |name| all_have_rates(name, &texts))
+    }
+
     /// The application between two hosts.
     fn app(&self) -> Option<AppKind> {
         self.0.get_one("app").copied().filter(|_| self.topology().is_none())
@@ -218,6 +241,38 @@ mod tests {
             "carrick trace a.mtp --app idle --count 3",
         ] {
             assert_eq!(found(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_rate_that_no_link_has_is_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("rates");
+        std::fs::write(&file, "1\n2\n").expect("writable");
+        let line = |topology: &str, links: &str, option: &str| {
+            let fault = format!("{links}:rate-trace={}", file.display());
+            found(&format!("carrick sim a.mtp --topology {topology} --link-fault {fault} {option}"))
+        };
+        for (topology, links, option) in [
+            ("pair", "h0-h1", "--rate 1Mbps"),
+            ("star:3", "s0", "--rate 1Mbps"),
+            ("dumbbell:2", "*:*", "--rate 1Mbps"),
+            ("dumbbell:2", "s0-s1", "--core-rate 1Mbps"),
+            ("dumbbell:2", "h0..h3", "--core-rate 1Mbps --rate 1Mbps"),
+        ] {
+            let text = line(topology, links, option).unwrap_or_default();
+            let (name, _) = option.rsplit_once("--").expect("an option").1.split_once(' ').expect("a value");
+            assert!(text.starts_with(&format!("--{name} says nothing with --link-fault")), "{links}: {text}");
+        }
+        for (topology, links, option) in [
+            ("pair", "h0:h1", "--rate 1Mbps"),
+            ("star:3", "h0", "--rate 1Mbps"),
+            ("dumbbell:2", "h0..h3", "--rate 1Mbps"),
+            ("dumbbell:2", "h0..h3", "--core-rate 1Mbps"),
+            ("dumbbell:2", "s0:s1", "--core-rate 1Mbps"),
+            ("dumbbell:2", "*:*", "--delay 1ms"),
+        ] {
+            assert_eq!(line(topology, links, option), None, "{topology} {links} {option}");
         }
     }
 

@@ -183,6 +183,8 @@ impl Emitter<'_> {
         for ctx in self.p.contexts.iter().filter(|c| c.global) {
             self.w.line(format!("{}_begin(core);", self.names.own(&ctx.name)));
         }
+        self.w.line("core->records = !config->trace ? 0 : config->records ? config->records : UINT64_MAX;");
+        self.w.line("core->sample = config->sample;");
         self.w.line("core->trace = config->trace;");
         self.w.line("core->trace_user = config->trace_user;");
         self.w.end_with("return (struct carrick_core *)core;");

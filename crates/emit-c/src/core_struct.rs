@@ -270,6 +270,8 @@ impl Emitter<'_> {
             ));
         }
         self.w.line("uint64_t counters[CARRICK_COUNTERS];");
+        self.w.line("uint64_t records; /* those that the host reads */");
+        self.w.line("uint64_t sample;");
         self.w.line("carrick_trace_fn trace;");
         self.w.line("void *trace_user;");
         self.w.end_type();

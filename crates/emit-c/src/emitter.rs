@@ -123,6 +123,11 @@ pub trait Dialect {
         false
     }
 
+    /// Whether a core writes samples of contexts.
+    fn has_samples(&self) -> bool {
+        false
+    }
+
     /// What the condition of a loop of so many turns ends with.
     fn goes_on(&self, _turns: u32) -> &'static str {
         ""

@@ -31,6 +31,10 @@ impl Dialect for Process {
         "return;"
     }
 
+    fn has_samples(&self) -> bool {
+        true
+    }
+
     fn divides_signed(&self) -> bool {
         true
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Trace records, between `#ifdef CARRICK_TRACE` and `#endif`.
 
+use carrick_ir::samples::sampled_fields;
 use carrick_ir::{self as ir, Opcode, Ty};
 
 use crate::Emitter;
@@ -39,6 +40,9 @@ impl Emitter<'_> {
         }
         for (index, ctx) in self.p.contexts.iter().enumerate() {
             let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+            if self.dialect.has_samples() {
+                self.sample_function(ctx);
+            }
             self.w.open(format!(
                 "CARRICK_GLOBAL_FN int {name}_trace(struct {core} *core, uint64_t handle, const struct {ty} *v) {{"
             ));
@@ -46,6 +50,26 @@ impl Emitter<'_> {
         }
         self.w.line("#endif");
         self.w.blank();
+    }
+
+    /// The function that reads a field of a context by its number.
+    fn sample_function(&mut self, ctx: &ir::ContextDef) {
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        self.w.open(format!(
+            "static uint64_t {name}_sample(CARRICK_UNUSED const struct {ty} *v, uint32_t field) {{"
+        ));
+        self.w.line("switch (field) {");
+        for (number, field) in sampled_fields(self.p, ctx).iter().enumerate() {
+            let (first, rest) = field.path.split_first().expect("a field");
+            let parts: String = rest.iter().map(|part| format!(".{}", safe(&part.name))).collect();
+            let is_list = field.path.last().is_some_and(|last| matches!(last.ty, Ty::List(..)));
+            let len = if is_list { ".len" } else { "" };
+            let at = format!("v->{}{parts}{len}", self.member(ctx, first));
+            self.w.line(format!("case {number}: return (uint64_t){at};"));
+        }
+        self.w.line("default: return 0;");
+        self.w.line("}");
+        self.w.end();
     }
 
     fn trace_record(
@@ -57,7 +81,17 @@ impl Emitter<'_> {
         context: Option<&ir::ContextDef>,
     ) {
         self.w.line("CARRICK_GIVEN(core && v);");
-        self.w.line("CARRICK_RECORD_BEGINS(core);");
+        if let Some(ctx) = context.filter(|_| self.dialect.has_samples()) {
+            let name = self.names.own(&ctx.name);
+            self.w.open("if (core->sample) {");
+            self.w.line(format!("if (core->sample >> 32 == {})", number + 1));
+            self.w.line(format!(
+                "    CARRICK_TELL(core, CARRICK_TRACE_SAMPLE, {number}, {handle}, {name}_sample(v, (uint32_t)core->sample));"
+            ));
+            self.w.line("return 0;");
+            self.w.close("}");
+        }
+        self.w.line(format!("CARRICK_RECORD_BEGINS(core, {kind}, {number});"));
         self.w.line(format!("carrick_word(r, {handle});"));
         for field in fields {
             let member = context.map_or_else(|| safe(&field.name), |ctx| self.member(ctx, field));

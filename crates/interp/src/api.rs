@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a host (a simulator, a test) exchanges with a core.
 
-use carrick_ir::Loc;
+use carrick_ir::{Loc, Opcode};
 
 /// How a core is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,11 +18,14 @@ pub struct Config {
     pub params: Vec<u64>,
     /// whether to keep trace records for [`Core::take_trace`](crate::Core::take_trace)
     pub trace: bool,
+    /// which of them
+    pub records: RecordSet,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { seed: 0, address: 0, mtu: 1500, completions: 0, params: Vec::new(), trace: false }
+        let records = RecordSet::ALL;
+        Config { seed: 0, address: 0, mtu: 1500, completions: 0, params: Vec::new(), trace: false, records }
     }
 }
 
@@ -94,6 +97,76 @@ pub enum TraceKind {
     Drop,
     /// a claim did not hold: handle, the event's number + 1 (0: the parser)
     Claim,
+    /// in place of a context: handle, one of its fields
+    Sample,
+}
+
+/// Kinds of trace records, and instructions: those that a host reads. Most hosts read few of them, and each takes time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordSet {
+    bits: u64,
+    /// a context type and the number of a field that can be sampled
+    sample: Option<(u32, u32)>,
+}
+
+impl RecordSet {
+    /// No records.
+    pub const NONE: RecordSet = RecordSet { bits: 0, sample: None };
+    /// All records. None is a [`TraceKind::Sample`], since each is part of another one.
+    pub const ALL: RecordSet = RecordSet { bits: u64::MAX, sample: None };
+
+    /// The bit of the first instruction; below it is one for each kind (`CARRICK_RECORD_BIT` in carrick/program.h).
+    const INSTRUCTIONS: u32 = 8;
+
+    /// All records of a kind.
+    pub const fn of(kind: TraceKind) -> RecordSet {
+        let bits = match kind {
+            TraceKind::Instr => u64::MAX << RecordSet::INSTRUCTIONS,
+            kind => 1 << kind as u32,
+        };
+        RecordSet { bits, sample: None }
+    }
+
+    /// Those of one instruction.
+    pub const fn instruction(op: Opcode) -> RecordSet {
+        RecordSet { bits: 1 << (RecordSet::INSTRUCTIONS + op.number()), sample: None }
+    }
+
+    /// Samples of one field of a context type, by their numbers: [`carrick_ir::samples::sampled_fields`].
+    pub const fn sample(context: u32, field: u32) -> RecordSet {
+        RecordSet { bits: 0, sample: Some((context, field)) }
+    }
+
+    /// Those of both. Whoever wants samples of two fields gets whole contexts.
+    #[must_use]
+    pub fn and(self, other: RecordSet) -> RecordSet {
+        let bits = self.bits | other.bits;
+        match (self.sample, other.sample) {
+            (Some(a), Some(b)) if a != b => {
+                RecordSet { bits: bits | RecordSet::of(TraceKind::Context).bits, sample: None }
+            }
+            (a, b) => RecordSet { bits, sample: a.or(b) },
+        }
+    }
+
+    /// Whether it has records of this kind and number.
+    pub const fn has(self, kind: TraceKind, number: usize) -> bool {
+        let bit = match kind {
+            TraceKind::Instr => RecordSet::INSTRUCTIONS + number as u32,
+            kind => kind as u32,
+        };
+        self.bits >> bit & 1 != 0
+    }
+
+    /// The context type and the field that are sampled; `None` where whole contexts are read.
+    pub fn sampled(self) -> Option<(u32, u32)> {
+        self.sample.filter(|_| !self.has(TraceKind::Context, 0))
+    }
+
+    /// As compiled cores take it, without samples.
+    pub const fn bits(self) -> u64 {
+        self.bits
+    }
 }
 
 /// Of claims that did not hold, so many are kept for who asks.
@@ -113,7 +186,7 @@ pub struct FailedClaim {
 }
 
 /// A trace record; its words are those of the reference.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
     /// a [`TraceKind`]
     pub kind: u32,

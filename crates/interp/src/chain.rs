@@ -128,12 +128,12 @@ impl Machine {
         self.check_invariants(p, chain, handle, &shared);
         if self.trace.is_some() && self.instance(handle).is_some() {
             let (at, ctx) = (at.unwrap_or(0), chain.context.unwrap_or(0));
-            self.record(TraceKind::Context, ctx, |m, out| m.context_words(p, ctx, at, out));
+            self.record_context(p, ctx, at);
         }
         let globals = chain.globals.iter().map(|ctx| (*ctx, self.instances[*ctx].address(0)));
         let others = chain.shared.iter().map(|(ctx, _)| *ctx).zip(shared).chain(globals);
         for (ctx, at) in others.collect::<Vec<_>>() {
-            self.record(TraceKind::Context, ctx, |m, out| m.context_words(p, ctx, at, out));
+            self.record_context(p, ctx, at);
         }
     }
 

@@ -203,9 +203,24 @@ impl Core {
         self.machine.requests.next()
     }
 
+    /// Moves the trace records since the last time to the end of `to`.
+    pub fn move_trace(&mut self, to: &mut Vec<Record>) {
+        if let Some(trace) = &mut self.machine.trace {
+            to.append(&mut trace.records);
+        }
+    }
+
+    /// Takes records back, whose memory is used again.
+    pub fn recycle_trace(&mut self, records: &mut Vec<Record>) {
+        match &mut self.machine.trace {
+            Some(trace) => trace.spare.extend(records.drain(..).map(|record| record.words)),
+            None => records.clear(),
+        }
+    }
+
     /// The trace records since the last time.
     pub fn take_trace(&mut self) -> Vec<Record> {
-        self.machine.trace.as_mut().map(std::mem::take).unwrap_or_default()
+        self.machine.trace.as_mut().map(|trace| std::mem::take(&mut trace.records)).unwrap_or_default()
     }
 
     /// By number, as [`COUNTERS`](carrick_ir::COUNTERS) names them.

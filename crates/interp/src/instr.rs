@@ -223,7 +223,7 @@ impl Machine {
         self.mem[first..first + ids].copy_from_slice(id);
         self.mem[at + end..at + p.layout.contexts[ctx].size as usize].fill(0);
         self.instances[ctx].bind(&self.mem, handle.slot);
-        self.record(TraceKind::Context, ctx, |m, out| m.context_words(p, ctx, at, out));
+        self.record_context(p, ctx, at);
         self.queue.sched.begin_flow(self.flow(p, word), self.now);
     }
 

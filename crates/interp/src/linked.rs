@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use carrick_ir::samples::sampled_fields;
 use carrick_ir::{KeyPart, Program, Ty};
 
+use crate::api::RecordSet;
 use crate::code::{Ex, Func, Init};
 use crate::layout::Layout;
 use crate::wire::{Blueprint, NetCells};
@@ -161,4 +163,23 @@ pub(crate) struct CoalesceCode {
     pub when: Ex,
     /// cells that the one that waits takes over; none: it is replaced
     pub takes: Vec<u32>,
+}
+
+impl Linked {
+    /// The context type of which a field is sampled, and the cell of that field in an instance.
+    pub(crate) fn sampled(&self, wanted: RecordSet) -> Option<(usize, usize)> {
+        let (ctx, number) = wanted.sampled()?;
+        let (ctx, number) = (ctx as usize, number as usize);
+        let def = self.program.contexts.get(ctx)?;
+        let field = sampled_fields(&self.program, def).into_iter().nth(number)?;
+        let mut offsets = &self.layout.contexts[ctx].fields;
+        let mut cell = 0;
+        for (part, place) in field.path.iter().zip(&field.places) {
+            cell += offsets[*place] as usize;
+            if let Ty::Struct(id) = part.ty {
+                offsets = &self.layout.struct_fields(id).fields;
+            }
+        }
+        Some((ctx, cell))
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use carrick_ir::{COUNTERS, Loc};
 
-use crate::api::{Completion, Config, FAILED_CLAIMS_KEPT, FailedClaim, Record, TraceKind};
+use crate::api::{Completion, Config, FAILED_CLAIMS_KEPT, FailedClaim, Record, RecordSet, TraceKind};
 use crate::contexts::{Handle, Instances};
 use crate::counters::{CLAIMS_FAILED, COMPLETION_LOST, Counters};
 use crate::debug::Site;
@@ -23,6 +23,17 @@ use crate::requests::Requests;
 use crate::sched::Sched;
 use crate::timers::Timers;
 
+/// The records of a core that keeps some.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    pub wanted: RecordSet,
+    /// a context type and a cell of its instances, which are sampled
+    pub sampled: Option<(usize, usize)>,
+    pub records: Vec<Record>,
+    /// the words of records that were taken, for later ones
+    pub spare: Vec<Vec<u64>>,
+}
+
 /// Everything that a core holds.
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -33,7 +44,7 @@ pub(crate) struct Machine {
     pub random: Pcg32,
     pub key: [u64; 2],
     pub counters: Counters,
-    pub trace: Option<Vec<Record>>,
+    pub trace: Option<Trace>,
     pub instances: Vec<Instances>,
     pub timers: Timers,
     pub queue: Queue,
@@ -124,7 +135,15 @@ impl Machine {
             random: Pcg32::of_seed(config.seed),
             key: rand::secret_key(config.seed),
             counters: [0; COUNTERS.len()],
-            trace: config.trace.then(Vec::new),
+            trace: config.trace.then(|| Trace {
+                wanted: match config.records.sampled() {
+                    Some(_) => config.records.and(RecordSet::of(TraceKind::Sample)),
+                    None => config.records,
+                },
+                sampled: p.sampled(config.records),
+                records: Vec::new(),
+                spare: Vec::new(),
+            }),
             instances,
             timers: Timers::default(),
             queue: Queue::new(Sched::new(&p.program.schedule, &p.shares, p.flows as usize)),
@@ -194,15 +213,14 @@ impl Machine {
         number: usize,
         fill: impl FnOnce(&Machine, &mut Vec<u64>),
     ) {
-        if self.trace.is_none() {
-            return;
-        }
-        let mut words = Vec::new();
+        let Some(trace) = self.trace.as_mut().filter(|trace| trace.wanted.has(kind, number)) else { return };
+        let mut words = trace.spare.pop().unwrap_or_default();
+        words.clear();
         fill(self, &mut words);
         // What an instruction brings about is told without a place.
         let at = if kind == TraceKind::Instr { self.issued_at } else { Loc::default() };
         if let Some(trace) = &mut self.trace {
-            trace.push(Record { kind: kind as u32, number: number as u32, words, at });
+            trace.records.push(Record { kind: kind as u32, number: number as u32, words, at });
         }
     }
 

@@ -3,12 +3,25 @@
 
 use carrick_ir::{FieldDef, Ty};
 
+use crate::api::TraceKind;
 use crate::layout::{PAYLOAD_LEN, TIMER_CELLS};
 use crate::linked::Linked;
 use crate::machine::Machine;
 use crate::wnd;
 
 impl Machine {
+    /// Adds the record of the instance at `at`, or a sample of it.
+    pub(crate) fn record_context(&mut self, p: &Linked, ctx: usize, at: usize) {
+        let Some(trace) = &self.trace else { return };
+        match trace.sampled {
+            None => self.record(TraceKind::Context, ctx, |m, out| m.context_words(p, ctx, at, out)),
+            Some((of, cell)) if of == ctx => {
+                self.record(TraceKind::Sample, ctx, |m, out| out.extend([m.mem[at], m.mem[at + cell]]));
+            }
+            Some(_) => {}
+        }
+    }
+
     /// An event's fields.
     pub(crate) fn event_words(&self, p: &Linked, event: usize, at: usize, out: &mut Vec<u64>) {
         let offsets = &p.layout.events[event].fields;

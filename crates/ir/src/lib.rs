@@ -38,6 +38,7 @@ mod option;
 pub mod part;
 pub mod print;
 pub mod program;
+pub mod samples;
 pub mod sched;
 mod sent_values;
 pub mod size;

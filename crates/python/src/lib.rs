@@ -7,6 +7,7 @@ mod core;
 mod errors;
 mod running;
 mod runs;
+mod traces;
 
 use pyo3::prelude::*;
 
@@ -18,4 +19,6 @@ mod _carrick {
     use crate::core::Core;
     #[pymodule_export]
     use crate::runs::{Plan, Simulated, load, page, shipped, simulate, words};
+    #[pymodule_export]
+    use crate::traces::Records;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A recorded run as a page: who did what when, how the numbers moved, and which line of the program reacted.
 //!
-//! A [`Reader`] takes a trace line by line and gives a [`Run`], which is plain data; [`page`] makes one file of HTML of it
+//! A [`Reader`] takes the records of a trace and gives a [`Run`], which is plain data; [`page`] makes one file of HTML of it
 //! that needs no other and no network. What the curves are called comes from the program.
 //!
 //! [`plot`] draws tables of results.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From the lines of a trace to a run.
+//! From the records of a trace to a run.
 
 use std::collections::HashMap;
 
 use carrick_ir::uses::event_kind_name;
 use carrick_ir::{EventKind, FuncId, Program};
-use carrick_sim::trace::record_of;
+use carrick_sim::trace::{Line, record_of};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -59,14 +59,6 @@ impl Header {
     }
 }
 
-#[derive(Deserialize)]
-struct Line {
-    t: u64,
-    host: u32,
-    what: String,
-    detail: Value,
-}
-
 /// What happens at a host.
 #[derive(Clone)]
 struct Host {
@@ -87,11 +79,11 @@ impl Default for Host {
     }
 }
 
-/// Reads a trace, line by line.
+/// Reads a trace, record by record.
 pub struct Reader<'p> {
     program: &'p Program,
     run: Run,
-    lines: u64,
+    records: u64,
     hosts: Vec<Host>,
     flows: Flows,
     received: Received,
@@ -139,7 +131,7 @@ impl<'p> Reader<'p> {
         let names = std::iter::once(&program.file).chain(&program.imports);
         Ok(Reader {
             program,
-            lines: 1,
+            records: 0,
             hosts: Vec::new(),
             flows: Flows::default(),
             received: Received::default(),
@@ -160,14 +152,14 @@ impl<'p> Reader<'p> {
         })
     }
 
-    /// Takes the next line, without those of the header.
+    /// Takes the next record.
     ///
     /// # Errors
-    /// A sentence with the line's number, if it is none of a trace of this program.
-    pub fn line(&mut self, text: &str) -> Result<(), String> {
-        self.lines += 1;
-        let wrong = |why: &str| format!("line {}: {why}", self.lines);
-        let line: Line = serde_json::from_str(text).map_err(|e| wrong(&format!("not of a trace: {e}")))?;
+    /// A sentence with the record's number, if it is none of a trace of this program.
+    pub fn record(&mut self, line: &Line) -> Result<(), String> {
+        self.records += 1;
+        let number = self.records;
+        let wrong = |why: &str| format!("record {number}: {why}");
         if line.host >= HOSTS_MAX {
             return Err(wrong(&format!("there is no host {}", line.host)));
         }
@@ -175,7 +167,7 @@ impl<'p> Reader<'p> {
             self.hosts.resize(line.host as usize + 1, Host::default());
         }
         self.run.end = self.run.end.max(line.t);
-        self.take(&line).ok_or_else(|| format!("line {}: parts of a record are missing", self.lines))
+        self.take(line).ok_or_else(|| wrong("parts of it are missing"))
     }
 
     /// `None`: something is missing in the line.

@@ -8,17 +8,17 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
-use carrick_ir::{Loc, NetLayer, Program, uses};
+use carrick_interp::{Config, FAILED_CLAIMS_KEPT};
+use carrick_ir::{NetLayer, Program, uses};
 use libloading::{Library, Symbol};
 use rustc_hash::FxHashMap as HashMap;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
+use crate::core::{Completion, Core, Data, FailedClaim, Record, RecordSet, Refused, Request, TraceKind};
 use crate::ip;
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 13;
+const ABI: u32 = 14;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
@@ -62,6 +62,8 @@ struct CConfig {
     elsewhere: *mut c_void,
     address6: [u64; 2],
     checksums_offloaded: bool,
+    records: u64,
+    sample: u64,
 }
 
 #[repr(C)]
@@ -172,6 +174,8 @@ pub struct Compiled {
 #[derive(Default)]
 struct Reports {
     records: Vec<Record>,
+    /// that were taken, for later ones
+    spare: Vec<Record>,
     failed: Vec<FailedClaim>,
     /// the time of the call into the core that goes on
     now: u64,
@@ -186,7 +190,10 @@ impl Reports {
             let event = event.checked_sub(1).map(|e| e as u32);
             self.failed.push(FailedClaim { claim: number, event, context, at: self.now });
         }
-        self.records.push(Record { kind, number, words: words.to_vec(), at: Loc::default() });
+        let mut record = self.spare.pop().unwrap_or_default();
+        record.words.clear();
+        record.words.extend_from_slice(words);
+        self.records.push(Record { kind, number, ..record });
     }
 }
 
@@ -213,6 +220,16 @@ fn c_config(config: &Config, user: *mut c_void) -> CConfig {
         elsewhere: ptr::null_mut(),
         address6: [(address6 >> 64) as u64, address6 as u64],
         checksums_offloaded: false,
+        // Failed claims are part of what comes of a run.
+        records: config
+            .records
+            .and(RecordSet::of(TraceKind::Claim))
+            .and(config.records.sampled().map_or(RecordSet::NONE, |_| RecordSet::of(TraceKind::Sample)))
+            .bits(),
+        sample: config
+            .records
+            .sampled()
+            .map_or(0, |(ctx, field)| u64::from(ctx + 1) << 32 | u64::from(field)),
     }
 }
 
@@ -412,6 +429,10 @@ impl Core for Compiled {
 
     fn take_trace(&mut self, to: &mut Vec<Record>) {
         to.append(&mut self.reports.records);
+    }
+
+    fn recycle_trace(&mut self, records: &mut Vec<Record>) {
+        self.reports.spare.append(records);
     }
 
     fn counters(&self) -> Vec<u64> {

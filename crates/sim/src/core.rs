@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the simulator knows of a core; see docs/reference/execution.md.
 
-pub use carrick_interp::{Completion, Data, FailedClaim, Record, Refused, Request};
+pub use carrick_interp::{Completion, Data, FailedClaim, Record, RecordSet, Refused, Request, TraceKind};
 use carrick_ir::Function;
 
 /// A core: packets, calls and time go in; packets, completions and the next deadline come out.
@@ -55,6 +55,11 @@ pub trait Core {
 
     /// Moves the trace records since the last time to the end of `to`.
     fn take_trace(&mut self, to: &mut Vec<Record>);
+
+    /// Takes records back, whose memory it may use for later ones.
+    fn recycle_trace(&mut self, records: &mut Vec<Record>) {
+        records.clear();
+    }
 
     /// By number: [`carrick_ir::COUNTERS`].
     fn counters(&self) -> Vec<u64>;

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use carrick_ir::{ContextDef, Program, Ty};
 use serde_json::{Map, Value};
 
-use crate::core::Record;
+use crate::core::{Record, RecordSet, TraceKind};
 use crate::observe::Observer;
 use crate::trace;
 
-const TRACE_CONTEXT: u32 = 2;
+const TRACE_CONTEXT: u32 = TraceKind::Context as u32;
 
 /// Keeps the last record of each global context.
 #[derive(Debug)]
@@ -48,6 +48,14 @@ fn numbers(program: &Program, ctx: &ContextDef, words: &[u64]) -> Map<String, Va
 }
 
 impl Observer for Globals {
+    fn reads(&self) -> RecordSet {
+        RecordSet::NONE
+    }
+
+    fn reads_at(&self) -> RecordSet {
+        RecordSet::of(TraceKind::Context)
+    }
+
     fn record_at(&mut self, _: u64, station: usize, record: &Record) {
         let global = self.global.get(station).and_then(|all| all.get(record.number as usize));
         if record.kind == TRACE_CONTEXT && global == Some(&true) {

@@ -96,7 +96,11 @@ impl Core for Interpreted {
     }
 
     fn take_trace(&mut self, to: &mut Vec<Record>) {
-        to.append(&mut self.0.take_trace());
+        self.0.move_trace(to);
+    }
+
+    fn recycle_trace(&mut self, records: &mut Vec<Record>) {
+        self.0.recycle_trace(records);
     }
 
     fn counters(&self) -> Vec<u64> {

@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::{Completion, Record};
+use carrick_ir::Opcode;
+
+use crate::core::{Completion, Record, RecordSet, TraceKind};
 use crate::observe::Observer;
 
-const TRACE_INSTR: u32 = 1;
-const TRACE_SEGMENT: u32 = 3;
-const NEW_TX: u32 = 2;
-const TX_FLUSH: u32 = 5;
+const TRACE_INSTR: u32 = TraceKind::Instr as u32;
+const TRACE_SEGMENT: u32 = TraceKind::Segment as u32;
+const NEW_TX: u32 = Opcode::NewTxOrderedData.number();
+const TX_FLUSH: u32 = Opcode::TxFlushAndNotify.number();
 
 /// A TX unit as the trace shows it.
 #[derive(Debug, Default)]
@@ -103,6 +105,15 @@ impl Metrics {
 }
 
 impl Observer for Metrics {
+    fn reads(&self) -> RecordSet {
+        let instructions = [Opcode::NewTxOrderedData, Opcode::TxFlushAndNotify].map(RecordSet::instruction);
+        instructions.into_iter().fold(RecordSet::of(TraceKind::Segment), RecordSet::and)
+    }
+
+    fn reads_at(&self) -> RecordSet {
+        RecordSet::NONE
+    }
+
     fn record(&mut self, now: u64, host: usize, record: &Record) {
         match (record.kind, record.number) {
             (TRACE_SEGMENT, _) => self.segment(now, host, &record.words),

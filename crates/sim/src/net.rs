@@ -286,7 +286,8 @@ impl Watch<'_> {
             return;
         }
         core.take_trace(&mut self.records);
-        self.records.drain(..).for_each(|record| self.observer.record(now, host, &record));
+        self.records.iter().for_each(|record| self.observer.record(now, host, record));
+        core.recycle_trace(&mut self.records);
         self.observer.attend(now, host, core);
     }
 
@@ -296,7 +297,8 @@ impl Watch<'_> {
             return;
         }
         core.take_trace(&mut self.records);
-        self.records.drain(..).for_each(|record| self.observer.record_at(now, 0, &record));
+        self.records.iter().for_each(|record| self.observer.record_at(now, 0, record));
+        core.recycle_trace(&mut self.records);
         self.observer.attend_at(now, 0, core);
     }
 }

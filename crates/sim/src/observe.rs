@@ -2,11 +2,19 @@
 //! Whoever looks on: traces, captures, metrics, comparison.
 
 use crate::app::Ask;
-use crate::core::{Completion, Core, Record};
+use crate::core::{Completion, Core, Record, RecordSet};
 use crate::faults::Fate;
 
 /// Told of everything in the order in which it happens. Times are virtual nanoseconds.
 pub trait Observer {
+    /// The trace records of hosts that it reads.
+    fn reads(&self) -> RecordSet {
+        RecordSet::ALL
+    }
+    /// The same of cores in the network.
+    fn reads_at(&self) -> RecordSet {
+        RecordSet::ALL
+    }
     /// A host's core made a packet. All packets of a run are numbered from 1.
     fn sent(&mut self, _now: u64, _host: usize, _number: u64, _packet: &[u8]) {}
     /// What the link does to the packet that its host has just sent.
@@ -47,12 +55,28 @@ pub trait Observer {
 #[derive(Debug, Default)]
 pub struct Nobody;
 
-impl Observer for Nobody {}
+impl Observer for Nobody {
+    fn reads(&self) -> RecordSet {
+        RecordSet::NONE
+    }
+
+    fn reads_at(&self) -> RecordSet {
+        RecordSet::NONE
+    }
+}
 
 /// Several at once.
 pub struct All<'a>(pub Vec<&'a mut dyn Observer>);
 
 impl Observer for All<'_> {
+    fn reads(&self) -> RecordSet {
+        self.0.iter().fold(RecordSet::NONE, |all, o| all.and(o.reads()))
+    }
+
+    fn reads_at(&self) -> RecordSet {
+        self.0.iter().fold(RecordSet::NONE, |all, o| all.and(o.reads_at()))
+    }
+
     fn sent(&mut self, now: u64, host: usize, number: u64, packet: &[u8]) {
         self.0.iter_mut().for_each(|o| o.sent(now, host, number, packet));
     }
@@ -113,6 +137,14 @@ pub struct Inside<O> {
 }
 
 impl<O: Observer> Observer for Inside<O> {
+    fn reads(&self) -> RecordSet {
+        RecordSet::NONE
+    }
+
+    fn reads_at(&self) -> RecordSet {
+        self.observer.reads()
+    }
+
     fn record_at(&mut self, now: u64, station: usize, record: &Record) {
         if station == self.station {
             self.observer.record(now, 0, record);

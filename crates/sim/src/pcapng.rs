@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use carrick_ir::{NetLayer, Program};
 
+use crate::core::RecordSet;
 use crate::observe::Observer;
 
 const LINKTYPE_ETHERNET: u16 = 1;
@@ -110,6 +111,14 @@ impl<W: Write> Pcapng<W> {
 }
 
 impl<W: Write> Observer for Pcapng<W> {
+    fn reads(&self) -> RecordSet {
+        RecordSet::NONE
+    }
+
+    fn reads_at(&self) -> RecordSet {
+        RecordSet::NONE
+    }
+
     fn sent(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
         self.packet(now, host, packet, true);
     }

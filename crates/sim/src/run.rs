@@ -7,7 +7,7 @@ use carrick_interp::Config;
 use carrick_ir::{NetLayer, Program};
 
 use crate::app::{App, Place, Plan};
-use crate::core::Core;
+use crate::core::{Core, RecordSet};
 use crate::interface::{Call, Interface, Shape};
 use crate::judge::{self, Verdict};
 use crate::link::Link;
@@ -36,8 +36,13 @@ pub(crate) fn in_network(way: &Way<'_>, config: Config) -> Result<Box<dyn Core>,
     engine.core(program, &Config { params: params.clone(), ..config }, 0)
 }
 
-fn make_between(way: &Way<'_>, scenario: &Scenario, tracing: bool) -> Result<Middlebox, String> {
-    let core = in_network(way, between_config(way, scenario, tracing))?;
+fn make_between(
+    way: &Way<'_>,
+    scenario: &Scenario,
+    tracing: bool,
+    records: RecordSet,
+) -> Result<Middlebox, String> {
+    let core = in_network(way, Config { records, ..between_config(way, scenario, tracing) })?;
     Ok(Middlebox::new(core, [2, 3].map(|number| Link::new(scenario.link.clone(), scenario.seed, number))))
 }
 
@@ -103,10 +108,12 @@ pub(crate) fn run_with_messages(
         // Nobody says when the last message has come.
         Shape::Message | Shape::Rpc | Shape::Verbs => scenario.drain.max(10 * SECOND),
     };
+    let (records, records_at) = (observer.reads(), observer.reads_at());
     let mut hosts = Vec::new();
     for host in 0..2 {
         let (address, peer) = if host == 0 { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
-        let core = engine.core(program, &host_config(scenario, host, tracing), host as usize)?;
+        let config = Config { records, ..host_config(scenario, host, tracing) };
+        let core = engine.core(program, &config, host as usize)?;
         let reachable: Vec<Plan> = scenario.plans.iter().map(|plan| feasible(plan, &interface)).collect();
         let listened: Vec<Plan> = reachable.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
         let plans = if host == 0 { reachable } else { listened };
@@ -115,7 +122,7 @@ pub(crate) fn run_with_messages(
         hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));
     }
     let mut net = Net::new(hosts, interface, program.net_header.layer, observer, tracing);
-    net.between = way.map(|way| make_between(way, scenario, tracing)).transpose()?;
+    net.between = way.map(|way| make_between(way, scenario, tracing, records_at)).transpose()?;
     net.run(scenario.limit, drain, &scenario.stop);
     scenario.stop.check()?;
     let [client, server] = &net.hosts[..] else { return Err("two hosts are wanted".into()) };

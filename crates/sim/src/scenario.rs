@@ -10,7 +10,7 @@ use carrick_ir::{Program, STATUS_NAMES};
 
 use crate::app::{End, Plan, Record, Side};
 use crate::compiled::{Compiled, CompiledProgram};
-use crate::core::Core;
+use crate::core::{Core, RecordSet};
 use crate::interpreted::Interpreted;
 use crate::link::{LinkConfig, LinkCounters};
 use crate::stop::Stop;
@@ -209,6 +209,7 @@ pub fn host_config(scenario: &Scenario, host: u64, trace: bool) -> Config {
         completions: (scenario.plans.len() as u32 * 4).next_power_of_two().max(1024),
         params: scenario.params.clone(),
         trace,
+        records: RecordSet::ALL,
     }
 }
 

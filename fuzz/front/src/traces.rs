@@ -10,7 +10,7 @@ use carrick_sim::Scenario;
 use carrick_sim::faults::LinkFaults;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::scenario::Engine;
-use carrick_sim::trace::JsonLines;
+use carrick_sim::trace::{Form, Head, Line, Writer};
 use serde_json::Value;
 
 use crate::json::mutate;
@@ -60,7 +60,9 @@ impl Traces {
         let Ok(header) = Header::read(lines.next().unwrap_or_default()) else { return };
         let Some(program) = self.programs.get(&header.program) else { return };
         let Ok(mut reader) = Reader::new(&header, program, &[]) else { return };
-        if lines.all(|line| reader.line(line).is_ok()) {
+        let mut takes =
+            |line| serde_json::from_str::<Line>(line).is_ok_and(|line| reader.record(&line).is_ok());
+        if lines.all(&mut takes) {
             carrick_report::page(&reader.finish(Vec::new()), "");
         }
     }
@@ -69,7 +71,7 @@ impl Traces {
 /// The beginning of a trace with losses; `None`: no application of the simulator speaks with the program.
 fn recorded(program: &Arc<Program>) -> Option<Vec<String>> {
     let mut octets = Vec::new();
-    let mut trace = JsonLines::new(&mut octets, program.clone(), 3, "carrick sim", &[], None);
+    let mut trace = Writer::new(Form::Json, &mut octets, &Head::new(program, 3, "carrick sim"));
     let link = LinkConfig {
         faults: LinkFaults { loss_ppm: 100_000, ..LinkFaults::default() }.into(),
         ..LinkConfig::default()

@@ -15,7 +15,7 @@
 
 #include "carrick/instr.h"
 
-#define CARRICK_ABI   13u
+#define CARRICK_ABI   14u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -78,7 +78,12 @@ enum carrick_trace_kind {
     CARRICK_TRACE_SEGMENT,
     CARRICK_TRACE_DROP,
     CARRICK_TRACE_CLAIM,
+    CARRICK_TRACE_SAMPLE, /* in place of a context: its handle, and one of its fields */
 };
+
+/* The bit of the records of a kind, and of an instruction. */
+#define CARRICK_RECORD_BIT(kind, number)                                                                               \
+    ((kind) == CARRICK_TRACE_INSTR ? UINT64_C(1) << (8 + (number)) : UINT64_C(1) << (kind))
 
 /* Takes one trace record; only called in builds with CARRICK_TRACE defined, and with failed claims also in those with
  * CARRICK_CLAIMS. */
@@ -98,6 +103,11 @@ struct carrick_config {
     /* The host, or its device, makes and checks the checksums of packets: the core leaves each checksum16_t and crc32_t
      * 0, and accepts any. Not that of the IPv4 header or of ICMP. A core that is not in this process does not look. */
     bool checksums_offloaded;
+    /* The trace records that the host reads: the sum of their CARRICK_RECORD_BITs. 0: all. */
+    uint64_t records;
+    /* The field that is sampled: 1 + the number of its context type, shifted by 32, and its number. Each record of such a
+     * context then is a CARRICK_TRACE_SAMPLE, and other contexts have none. 0: contexts have whole records. */
+    uint64_t sample;
 };
 
 struct carrick_param_info {

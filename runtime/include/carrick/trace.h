@@ -7,10 +7,10 @@
 #include "carrick/unit.h"
 #include "carrick/wnd.h"
 
-/* Writes a record of these words, in traced builds. */
+/* Writes a record of these words, in traced builds, if the host reads it. */
 #define CARRICK_REPORT(core, kind, number, ...)                                                                        \
     do {                                                                                                               \
-        if ((core)->trace) {                                                                                           \
+        if ((core)->records & CARRICK_RECORD_BIT(kind, number)) {                                                      \
             const uint64_t words__[] = {__VA_ARGS__};                                                                  \
             (core)->trace((core)->trace_user, kind, number, words__, sizeof words__ / sizeof(uint64_t));               \
         }                                                                                                              \
@@ -27,8 +27,8 @@ struct carrick_record {
 };
 
 /* In a function that writes a record: declares `r`; ends it. */
-#define CARRICK_RECORD_BEGINS(core)                                                                                    \
-    if (!(core)->trace)                                                                                                \
+#define CARRICK_RECORD_BEGINS(core, kind, number)                                                                      \
+    if (!((core)->records & CARRICK_RECORD_BIT(kind, number)))                                                         \
         return 0;                                                                                                      \
     struct carrick_record record__, *r = &record__;                                                                    \
     r->count = 0

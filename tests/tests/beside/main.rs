@@ -18,7 +18,8 @@ fn interpreter_and_compiled_core_agree() {
     let folder = begun();
     let dir = folder.path();
     let made = |engine: &[&str]| {
-        let tables = ["--csv", "flows.csv", "--rates", "rates.csv", "--trace", "a.run"];
+        let tables =
+            ["--csv", "flows.csv", "--rates", "rates.csv", "--trace", "a.run", "--trace-format", "json"];
         let samples = ["--samples", "samples.csv", "--sample", "sent", "--loss", "1%", "--format", "json"];
         let said = done(dir, &[&BESIDE[..], &DATAGRAMS, &tables, &samples, engine].concat());
         let tables = ["flows.csv", "rates.csv", "samples.csv"].map(|name| rows(dir, name));

@@ -24,7 +24,8 @@ fn versions_are_those_of_the_code() {
         ("Rust to build it (MSRV)", between("Cargo.toml", "rust-version = \"", "\"")),
         ("C interface (ABI)", between("runtime/include/carrick/program.h", "#define CARRICK_ABI", "u")),
         ("tables (JSON)", between("crates/driver/src/table.rs", "const VERSION: u32 = ", ";")),
-        ("traces", between("crates/sim/src/trace.rs", "\"schema\": \"", "\"")),
+        ("traces of lines", between("crates/sim/src/trace/writer.rs", "\"schema\": \"", "\"")),
+        ("binary traces", between("crates/sim/src/trace/binary.rs", "pub const VERSION: u32 = ", ";")),
     ];
     let wanted: Vec<(&str, &str)> = wanted.iter().map(|(part, version)| (*part, version.as_str())).collect();
     assert_eq!(shown, wanted);
@@ -34,7 +35,7 @@ fn versions_are_those_of_the_code() {
 fn other_places_have_the_same_numbers() {
     let abi = between("runtime/include/carrick/program.h", "#define CARRICK_ABI", "u");
     assert_eq!(between("crates/sim/src/compiled.rs", "const ABI: u32 = ", ";"), abi);
-    let trace = between("crates/sim/src/trace.rs", "\"schema\": \"", "\"");
+    let trace = between("crates/sim/src/trace/writer.rs", "\"schema\": \"", "\"");
     let reader = fs::read_to_string(root().join("crates/report/src/read.rs")).expect("it is there");
     assert!(reader.contains(&format!("\"{trace}\" => Ok(header)")), "carrick report reads {trace}");
     let rust = between("Cargo.toml", "rust-version = \"", "\"");

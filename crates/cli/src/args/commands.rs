@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::source::{Features, Source, TARGET, Watching};
+use super::source::{Features, Source, TARGET, TraceForm, Watching};
 use crate::output::Format;
 
 #[derive(Debug, ClapArgs)]
@@ -70,7 +70,7 @@ pub struct Report {
     /// Trace of `carrick sim --trace`, or tables of `carrick sim --csv` and `--timeline` to compare
     #[arg(required = true)]
     pub runs: Vec<PathBuf>,
-    /// Page to write
+    /// Page to write. A name that ends in .jsonl is for the records of a trace as JSON lines
     #[arg(short, long, default_value = "report.html")]
     pub output: PathBuf,
     /// Field of a context to draw (`field` or `context.field`); repeat for several (default: the fields that change most)
@@ -168,9 +168,12 @@ pub struct Build {
 pub struct Run {
     #[command(flatten)]
     pub source: Source,
-    /// Trace file (JSON lines), as of `carrick sim`; `carrick report` draws it
+    /// Trace file, as of `carrick sim`; `carrick report` draws it
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Form of the trace file; `carrick report` reads both
+    #[arg(long, value_enum, default_value = "binary", requires = "trace")]
+    pub trace_format: TraceForm,
     /// Target to run on
     #[arg(long, default_value = TARGET)]
     pub target: String,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use carrick_driver::cc::Tracing;
 use clap::Args;
 
-use super::source::{Source, Watching};
+use super::source::{Source, TraceForm, Watching};
 use crate::commands::fabric::FabricArgs;
 use crate::commands::faults::FaultArgs;
 use crate::commands::scenario::{ScenarioArgs, ViaArgs};
@@ -34,9 +34,12 @@ pub struct SimArgs {
     /// Packet capture at the client (pcapng)
     #[arg(long)]
     pub pcap: Option<PathBuf>,
-    /// Trace file (JSON lines); `carrick report` draws it
+    /// Trace file; `carrick report` draws it
     #[arg(long)]
     pub trace: Option<PathBuf>,
+    /// Form of the trace file; `carrick report` reads both
+    #[arg(long, value_enum, default_value = "binary", requires = "trace")]
+    pub trace_format: TraceForm,
     /// Program in the network whose trace is written in place of that of the hosts: `via`, a node (s0), or one of several at a
     /// node (s0.0, s0.1)
     #[arg(long, value_name = "NODE", requires = "trace")]

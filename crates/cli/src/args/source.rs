@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use carrick_driver::{Choice, Over};
+use carrick_sim::trace::Form;
 use clap::{Args as ClapArgs, ValueEnum};
 
 /// The target of commands that name none.
@@ -76,6 +77,24 @@ impl fmt::Display for Source {
             write!(f, " --over ipv6")?;
         }
         Ok(())
+    }
+}
+
+/// How a trace is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TraceForm {
+    /// Fast and compact
+    Binary,
+    /// JSON lines
+    Json,
+}
+
+impl From<TraceForm> for Form {
+    fn from(form: TraceForm) -> Form {
+        match form {
+            TraceForm::Binary => Form::Binary,
+            TraceForm::Json => Form::Json,
+        }
     }
 }
 

@@ -80,7 +80,9 @@ fn part(file: &Path) -> Result<Part, Failure> {
                 _ => return Err(none()),
             }
         }
-        Form::Trace | Form::Pcap | Form::Page | Form::Drawing | Form::Picture => return Err(none()),
+        Form::Trace | Form::TraceLines | Form::Pcap | Form::Page | Form::Drawing | Form::Picture => {
+            return Err(none());
+        }
     };
     Ok(Part { shown, manifest, shard, total, runs })
 }

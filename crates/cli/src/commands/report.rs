@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick report`
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,16 +14,25 @@ use crate::args::Report;
 use crate::command_line;
 use crate::manifest::Manifest;
 use crate::output;
-
-/// The first line of a table begins so.
-const TABLE: &str = "# carrick ";
+use crate::recorded::{self, Recorded, line_text};
 
 pub fn run(args: &Report) -> Result<ExitCode, Failure> {
-    let page = match &args.runs[..] {
-        [run] => of_run(args, run)?,
-        tables => of_tables(tables)?,
+    let recorded = match &args.runs[..] {
+        [run] => recorded::open(run)?,
+        _ => None,
     };
-    replace(&args.output, page.as_bytes())?;
+    let wants_lines = args.output.extension().is_some_and(|ending| ending == "jsonl");
+    match recorded {
+        Some(recorded) if wants_lines => as_lines(recorded, &args.output)?,
+        None if wants_lines => {
+            return Err(Failure::Usage(format!(
+                "{}: only the records of one trace can be JSON lines; name a page that ends in .html",
+                args.output.display()
+            )));
+        }
+        Some(recorded) => replace(&args.output, of_run(args, recorded)?.as_bytes())?,
+        None => replace(&args.output, of_tables(&args.runs)?.as_bytes())?,
+    }
     println!("{}", args.output.display());
     Ok(ExitCode::SUCCESS)
 }
@@ -36,18 +44,10 @@ fn of_tables(files: &[PathBuf]) -> Result<String, Failure> {
     Ok(carrick_report::tables_page(&tables, &manifest))
 }
 
-fn of_run(args: &Report, run: &Path) -> Result<String, Failure> {
-    let shown = run.display();
+fn of_run(args: &Report, recorded: Recorded) -> Result<String, Failure> {
+    let shown = recorded.shown.clone();
     let wrong = |why: String| Failure::Usage(format!("{shown}: {why}"));
-    let file = File::open(run).map_err(|e| {
-        Failure::Usage(format!("cannot read {shown}: {e}; `carrick sim FILE.mtp --trace RUN` records a run"))
-    })?;
-    let mut lines = BufReader::new(file).lines().map(|line| line.map_err(|e| wrong(e.to_string())));
-    let first = lines.next().unwrap_or(Ok(String::new()))?;
-    if first.starts_with(TABLE) {
-        return of_tables(&[run.to_owned()]);
-    }
-    let header = Header::read(&first).map_err(wrong)?;
+    let header = &recorded.header;
     if header.at.is_none() && command_line::has_different_hosts(&header.run) {
         return Err(wrong(
             "its hosts run different programs or features, and a page draws one program; record tables with --samples and --rates instead"
@@ -56,11 +56,11 @@ fn of_run(args: &Report, run: &Path) -> Result<String, Failure> {
     }
     let path = args.program.clone().unwrap_or_else(|| PathBuf::from(&header.program));
     // What is said here goes before what the run was made with.
-    let recorded = Some(&args.features)
+    let run_with = Some(&args.features)
         .filter(|given| given.with.is_empty() && given.without.is_empty() && given.over.is_none());
     // Those of the command are of the program at the hosts.
-    let recorded = recorded.filter(|_| header.at.is_none()).and_then(|_| command_line::features(&header.run));
-    let features = recorded.as_ref().unwrap_or(&args.features);
+    let run_with = run_with.filter(|_| header.at.is_none()).and_then(|_| command_line::features(&header.run));
+    let features = run_with.as_ref().unwrap_or(&args.features);
     let compiled = compile_choice(&path, &features.choice()).map_err(|e| match args.program {
         None => Failure::Usage(format!("{e}; or say with --program where the program of this run is")),
         Some(_) => e,
@@ -70,32 +70,45 @@ fn of_run(args: &Report, run: &Path) -> Result<String, Failure> {
         Failure::Failed(output::summary(&compiled))
     })?;
     if format!("{:016x}", program.source_hash) != header.source_hash {
-        return Err(changed(&path, &header));
+        return Err(changed(&path, header));
     }
     let progress = output::progress("reading the run");
-    let manifest = Manifest::of_trace(&header).drawn_by(args);
-    let page = drawn(&header, lines, (&program, &compiled), &args.plot, &manifest, &wrong);
+    let manifest = Manifest::of_trace(header).drawn_by(args);
+    let page = drawn(recorded, (&program, &compiled), &args.plot, &manifest);
     progress.finish_and_clear();
-    page
+    let (page, cut) = page?;
+    cut.iter().for_each(|cut| eprintln!("carrick: {cut}"));
+    Ok(page)
 }
 
-/// Draws the lines of a trace behind its header, which is of this program.
+/// Draws the records of a trace, which is of this program; with a sentence about where it ends, if it is not whole.
 ///
 /// # Errors
-/// Those of the lines; `wrong` if one is none of a trace, and [`Failure::Usage`] if the program has no such field.
+/// [`Failure::Usage`] if a record is none of a trace, or the program has no such field.
 pub fn drawn(
-    header: &Header,
-    lines: impl Iterator<Item = Result<String, Failure>>,
+    mut recorded: Recorded,
     (program, compiled): (&Program, &Compiled),
     fields: &[String],
     manifest: &Manifest,
-    wrong: &dyn Fn(String) -> Failure,
-) -> Result<String, Failure> {
-    let mut reader = Reader::new(header, program, fields).map_err(Failure::Usage)?;
-    for line in lines {
-        reader.line(&line?).map_err(wrong)?;
+) -> Result<(String, Option<String>), Failure> {
+    let mut reader = Reader::new(&recorded.header, program, fields).map_err(Failure::Usage)?;
+    while let Some(line) = recorded.next()? {
+        reader.record(&line).map_err(|why| Failure::Usage(format!("{}: {why}", recorded.shown)))?;
     }
-    Ok(carrick_report::page(&reader.finish(sources(compiled)), &manifest.to_string()))
+    let page = carrick_report::page(&reader.finish(sources(compiled)), &manifest.to_string());
+    Ok((page, recorded.cut()))
+}
+
+/// Writes the records of a trace as lines.
+fn as_lines(mut recorded: Recorded, output: &Path) -> Result<(), Failure> {
+    let mut out = output::create_file(output)?;
+    let mut written = writeln!(out, "{}", recorded.first_line());
+    while let Some(line) = recorded.next()? {
+        written = written.and_then(|()| writeln!(out, "{}", line_text(&line)));
+    }
+    output::written(Some(output), written.and_then(|()| out.flush()))?;
+    recorded.cut().iter().for_each(|cut| eprintln!("carrick: {cut}"));
+    Ok(())
 }
 
 /// Lines of a text that is not that of the run would point nowhere.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick repro`
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
@@ -11,6 +12,7 @@ use carrick_report::Input;
 use crate::args::Repro;
 use crate::manifest::allowed::{Request, printable, table_file};
 use crate::manifest::{Form, Manifest, VERSION, words};
+use crate::recorded;
 
 /// Letters of a line that are shown where two differ.
 const SHOWN: usize = 160;
@@ -120,6 +122,9 @@ impl Again<'_> {
         let held = words::split(&manifest.arguments);
         let value = if wanted == "format" { "json" } else { file };
         let mut to = vec![(wanted, value.to_owned())];
+        if self.form == Form::TraceLines {
+            to.push(("trace-format", "json".to_owned()));
+        }
         let shard = manifest.shard.as_deref().and_then(|shard| shard.split_once(" of "));
         to.extend(shard.map(|(shard, _)| ("shard", shard.to_owned())));
         // It says whose trace is written, and the parser wants a file with it.
@@ -156,17 +161,26 @@ fn carrick(arguments: &[String], permitted: &Repro) -> Result<Output, Failure> {
     }
 }
 
+/// The first byte that differs.
+fn of_octets(before: &[u8], after: &[u8]) -> String {
+    let at = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    let (old, new) = (before.len(), after.len());
+    format!("byte {at} is the first that differs; it had {old} bytes and has {new}")
+}
+
 /// The first place where two artefacts differ, in words.
 fn difference(form: Form, before: &[u8], after: &[u8]) -> Option<String> {
     if before == after {
         return None;
     }
     if matches!(form, Form::Pcap | Form::Picture) {
-        let at = before.iter().zip(after).take_while(|(a, b)| a == b).count();
-        let (old, new) = (before.len(), after.len());
-        return Some(format!("byte {at} is the first that differs; it had {old} bytes and has {new}"));
+        return Some(of_octets(before, after));
     }
-    let [old, new] = [before, after].map(String::from_utf8_lossy);
+    let text = |octets| match form {
+        Form::Trace => recorded::as_lines(octets).map(Cow::Owned),
+        _ => Some(String::from_utf8_lossy(octets)),
+    };
+    let [Some(old), Some(new)] = [text(before), text(after)] else { return Some(of_octets(before, after)) };
     let lines = |text| str::lines(text).filter(|line| !line.starts_with(OF_THE_MACHINE));
     let (mut old, mut new) = (lines(&old), lines(&new));
     for number in 1_usize.. {

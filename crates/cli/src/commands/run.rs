@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use carrick_driver::targets::{self, Host, Targets};
 use carrick_driver::{Failure, params};
-use carrick_sim::trace::JsonLines;
+use carrick_sim::trace::{Form, Head, Writer};
 use carrick_syntax::suggest::nearest;
 use clap::{Command, CommandFactory};
 
@@ -24,7 +24,7 @@ pub fn run(args: &Run, targets: Targets) -> Result<ExitCode, Failure> {
     params::values(&program, &settings.collect::<Vec<_>>())?;
     let run = targets::Run { program: &program, words: &args.stack, verbose: args.verbose, changes: false };
     match &args.trace {
-        Some(file) => traced(host, &run, file),
+        Some(file) => traced(host, &run, file, args.trace_format.into()),
         None => host.run(&run),
     }
 }
@@ -61,11 +61,11 @@ pub fn host(targets: Targets, name: &str) -> Result<&'static dyn Host, Failure> 
 }
 
 /// Runs, and writes what the stack tells.
-fn traced(host: &dyn Host, run: &targets::Run<'_>, file: &Path) -> Result<ExitCode, Failure> {
+fn traced(host: &dyn Host, run: &targets::Run<'_>, file: &Path, form: Form) -> Result<ExitCode, Failure> {
     let out = output::create_file(file)?;
     let (stack, mut records) = host.run_telling(run)?;
     let seed = records.configs.first().map_or(0, |config| config.seed);
-    let mut trace = JsonLines::new(out, run.program.clone(), seed, &words::command_line(), &[], None);
+    let mut trace = Writer::new(form, out, &Head::new(run.program, seed, &words::command_line()));
     let told = records.tell(&mut trace);
     // Whoever is no longer listened to is not to wait for that.
     drop(records);

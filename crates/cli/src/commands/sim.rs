@@ -94,7 +94,8 @@ pub fn pair(
     let inside = inside(args, between.as_ref())?;
     let mut trace = create(args.trace.as_deref())?.map(|file| {
         let traced = inside.unwrap_or(program);
-        let lines = manifest.trace(file, traced, args.scenario.seed, args.trace_at.as_deref());
+        let to = (args.trace_format.into(), file);
+        let lines = manifest.trace(to, traced, &[], args.scenario.seed, args.trace_at.as_deref());
         Traced::new(lines, inside.map(|_| 0))
     });
     let mut metrics = Metrics::default();

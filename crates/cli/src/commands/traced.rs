@@ -6,9 +6,9 @@ use std::io::{self, BufWriter};
 
 use carrick_driver::Failure;
 use carrick_sim::observe::{Inside, Observer};
-use carrick_sim::trace::JsonLines;
+use carrick_sim::trace::Writer;
 
-type Lines = JsonLines<BufWriter<File>>;
+type Lines = Writer<BufWriter<File>>;
 
 /// A trace that is written.
 pub enum Traced {

@@ -4,6 +4,7 @@
 use carrick_driver::Failure;
 use carrick_report::plot::{Kind, METADATA};
 use carrick_report::{Header, Input};
+use carrick_sim::trace;
 
 use super::record::Manifest;
 
@@ -17,6 +18,8 @@ pub enum Form {
     /// what `--format json` prints
     Json,
     Trace,
+    /// a trace of JSON lines
+    TraceLines,
     Pcap,
     /// a page of `carrick report`
     Page,
@@ -67,6 +70,11 @@ impl Manifest {
         let found = match octets {
             [0x0a, 0x0d, 0x0d, 0x0a, rest @ ..] => of_capture(rest).map(|m| (Form::Pcap, vec![m])),
             [0x89, b'P', b'N', b'G', ..] => of_picture(octets).map(|all| (Form::Picture, all)),
+            _ if trace::is_binary(octets) => {
+                let header = trace::Reader::open(octets).ok().map(|reader| reader.header.to_string());
+                let header = header.and_then(|header| Header::read(&header).ok());
+                header.map(|header| (Form::Trace, vec![Manifest::of_trace(&header)]))
+            }
             _ => std::str::from_utf8(octets).ok().and_then(of_text),
         };
         found.ok_or_else(|| {
@@ -90,7 +98,7 @@ fn of_text(text: &str) -> Option<(Form, Vec<Manifest>)> {
         return within(text, METADATA).map(|all| (Form::Drawing, all));
     }
     if let Ok(header) = Header::read(text.lines().next()?) {
-        return Some((Form::Trace, vec![Manifest::of_trace(&header)]));
+        return Some((Form::TraceLines, vec![Manifest::of_trace(&header)]));
     }
     serde_json::from_str(text).ok().map(|m| (Form::Json, vec![m]))
 }

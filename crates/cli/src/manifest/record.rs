@@ -9,7 +9,7 @@ use carrick_driver::Failure;
 use carrick_ir::Program;
 use carrick_report::plot::{Kind, Table};
 use carrick_report::{Header, Input};
-use carrick_sim::trace::JsonLines;
+use carrick_sim::trace::{Form, Head, Writer};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -69,16 +69,19 @@ impl Manifest {
         })
     }
 
-    /// Begins the trace of a run: of the hosts, or of the program that runs `at` a location in the network.
+    /// Begins the trace of a run: of the hosts, which run these programs (all that of the command, if there are none), or of the
+    /// program that runs `at` a location in the network.
     pub fn trace<W: Write>(
         &self,
-        out: W,
+        (form, out): (Form, W),
         program: &Arc<Program>,
+        hosts: &[Arc<Program>],
         seed: u64,
         at: Option<&str>,
-    ) -> JsonLines<W> {
+    ) -> Writer<W> {
         let inputs: Vec<_> = self.inputs.iter().map(|i| (i.file.as_str(), i.hash.as_str())).collect();
-        JsonLines::new(out, program.clone(), seed, &self.command(), &inputs, at)
+        let run = self.command();
+        Writer::new(form, out, &Head { hosts, inputs: &inputs, at, ..Head::new(program, seed, &run) })
     }
 
     /// Of the run that a trace is of.

@@ -16,7 +16,9 @@ use serde_json::Value;
 
 pub use crate::load::Texts;
 pub use options::{Asker, Given, words};
-pub use page::page;
+pub use page::{page, recording};
+
+pub use crate::recorded::{Recorded, line_text};
 use session::Session;
 pub use session::{Diagnostics, Error};
 pub use stepped::{Brought, Stepped};

@@ -8,7 +8,7 @@ use carrick_driver::{Failure, params};
 use carrick_interp::{Config, Core, Data, Refused, Request};
 use carrick_ir::{COUNTERS, CallTarget, InterfaceCall, NetLayer, Program, STATUS_NAMES, Ty};
 use carrick_sim::stop::Stop;
-use carrick_sim::trace;
+use carrick_sim::trace::Layouts;
 use carrick_sim::watch::live::Live;
 use serde_json::{Map, Value, json};
 
@@ -24,6 +24,7 @@ const OPTIONS: [&str; 6] = ["with", "without", "over", "set", "seed", "mtu"];
 pub struct Stepped {
     core: Core,
     program: Arc<Program>,
+    layouts: Layouts,
     live: Live,
     /// what was recorded and not taken
     records: Vec<Value>,
@@ -65,7 +66,8 @@ impl Stepped {
             ..Config::default()
         };
         let core = Core::new(program.clone(), &config).map_err(usage)?;
-        Ok(Stepped { core, program, live: Live::default(), records: Vec::new(), tokens: 0 })
+        let layouts = Layouts::of(&program);
+        Ok(Stepped { core, program, layouts, live: Live::default(), records: Vec::new(), tokens: 0 })
     }
 
     /// A packet arrives, by this interface; returns why it was dropped, if it was.
@@ -156,7 +158,7 @@ impl Stepped {
                 words,
                 at: carrick_ir::Loc::default(),
             };
-            trace::describe(&self.program, &record).1
+            self.layouts.describe(&record).1
         };
         self.live.of_host(0).map(context).collect()
     }
@@ -176,7 +178,7 @@ impl Stepped {
     fn note(&mut self, now: u64) {
         for record in self.core.take_trace() {
             self.live.note(&self.program, now, 0, &record);
-            let (what, detail) = trace::describe(&self.program, &record);
+            let (what, detail) = self.layouts.describe(&record);
             self.records.push(json!({"t": now, "what": what, "detail": detail}));
         }
     }

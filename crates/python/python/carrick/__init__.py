@@ -20,7 +20,7 @@ from carrick._errors import (
     Span,
 )
 from carrick._program import Program, program, programs
-from carrick._run import Run, Trace, simulate
+from carrick._run import Run, Trace, read_trace, simulate
 from carrick._sweep import Sweep
 from carrick._table import Table
 
@@ -43,5 +43,6 @@ __all__ = [
     "Trace",
     "program",
     "programs",
+    "read_trace",
     "simulate",
 ]

@@ -35,33 +35,35 @@ class _Folder:
 class Trace:
     """The records of a run, in their order: a dictionary for each. They are read from a file, again each time."""
 
-    def __init__(self, folder: _Folder, wanted: dict[str, Any] | None = None) -> None:
-        self._folder = folder
+    def __init__(self, path: Path, wanted: dict[str, Any] | None = None, folder: _Folder | None = None) -> None:
+        self.path = path
         self._wanted = wanted or {}
-
-    @property
-    def path(self) -> Path:
-        """The file, as `carrick sim --trace` writes it. It is removed with the last Trace of its run."""
-        return self._folder.path / "run.trace"
+        # It is removed with the last Trace of its run.
+        self._folder = folder
 
     @property
     def header(self) -> dict[str, Any]:
         """What the trace is of: program, version, seed, command."""
-        with self.path.open(encoding="utf-8") as lines:
-            header: dict[str, Any] = json.loads(lines.readline())
+        header: dict[str, Any] = json.loads(_carrick.Records(self.path).header)
         return header
+
+    @property
+    def cut(self) -> str | None:
+        """Where the trace ends, in a sentence, if the run was killed that wrote it. This reads the whole file."""
+        records = _carrick.Records(self.path)
+        for _ in records:
+            pass
+        return records.cut
 
     def filter(self, **wanted: Any) -> Trace:
         """Returns the records that have these values, themselves or in their `detail`: `trace.filter(host=0, what="tx")`."""
-        return Trace(self._folder, {**self._wanted, **wanted})
+        return Trace(self.path, {**self._wanted, **wanted}, self._folder)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        with self.path.open(encoding="utf-8") as lines:
-            lines.readline()
-            for line in lines:
-                record = json.loads(line)
-                if all(_has(record, name, value) for name, value in self._wanted.items()):
-                    yield record
+        for line in _carrick.Records(self.path):
+            record = json.loads(line)
+            if all(_has(record, name, value) for name, value in self._wanted.items()):
+                yield record
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Returns all records as a list."""
@@ -70,6 +72,16 @@ class Trace:
     def __repr__(self) -> str:
         wanted = "".join(f" {name}={value!r}" for name, value in self._wanted.items())
         return f"<Trace{wanted} in {self.path}>"
+
+
+def read_trace(path: str | os.PathLike[str]) -> Trace:
+    """Reads a trace that `carrick sim --trace` or `carrick run --trace` wrote, in either form.
+
+    Raises OptionError if the file is no trace; reading its records raises it if the file is damaged.
+    """
+    # A file that is no trace is refused here, not when its records are read.
+    _carrick.Records(path)
+    return Trace(Path(path))
 
 
 def _has(record: dict[str, Any], name: str, value: Any) -> bool:
@@ -132,9 +144,10 @@ class Run:
     @cached_property
     def trace(self) -> Trace:
         """All that the programs at the hosts did."""
-        trace = Trace(_Folder())
-        self._again([f"--trace={trace.path}"])
-        return trace
+        folder = _Folder()
+        path = folder.path / "run.trace"
+        self._again([f"--trace={path}"])
+        return Trace(path, folder=folder)
 
     def report(self, *fields: str) -> str:
         """Returns the run as a page of HTML, as `carrick report` draws it, with curves of these fields of contexts."""
@@ -142,7 +155,7 @@ class Run:
 
     def _again(self, words: list[str]) -> _carrick.Simulated:
         """The same run, which records more."""
-        kept = [word for word in self._options.words if not word.startswith(("--pcap=", "--trace="))]
+        kept = [word for word in self._options.words if not word.startswith(("--pcap=", "--trace=", "--trace-format="))]
         return _carrick.simulate([*kept, *words], self._options.texts)
 
     def _of_topology(self, what: str) -> None:

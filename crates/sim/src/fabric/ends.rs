@@ -13,7 +13,26 @@ const PART: u64 = 4;
 /// started again says nothing.
 const PATIENCE: u64 = 10_000_000_000;
 
+/// Nanoseconds between the first looks for something beside cross traffic.
+const FIRST_LOOK_AROUND: u64 = 10_000_000;
+
 impl Network<'_> {
+    /// Ends the run if nothing will ever happen but cross traffic: without that, nothing would be left to happen. A program in the
+    /// network sees cross traffic, and may always do something.
+    pub(super) fn look_around(&mut self) {
+        let now = self.now();
+        if now < self.look_around_at || !self.stations.all.is_empty() {
+            return;
+        }
+        self.look_around_at = now + FIRST_LOOK_AROUND.max(now / PART);
+        let moves = |it: &Happening| {
+            use Happening::{Arrival, Cross, Free, Pause};
+            !matches!(it, Arrival { .. } | Cross { .. } | Free { .. } | Pause { .. })
+        };
+        let on_the_way = || self.packets.any(|_, octets| cross::source_of(octets).is_none());
+        self.is_deserted = !self.event_queue.any(moves) && !on_the_way();
+    }
+
     /// Ends a flow if nothing more of it will arrive, or looks again later.
     pub(super) fn look_for_end(&mut self, number: u32) {
         if !self.flows.outcomes[number as usize].is_open() {

@@ -46,6 +46,7 @@ pub use station::Placed;
 use station::Station;
 
 use crate::calls::Calls;
+use crate::core::RecordSet;
 use crate::faults::FOREVER;
 use crate::interface::{Interface, Shape};
 use crate::judge;
@@ -72,18 +73,24 @@ fn config(setup: &Setup, node: Node) -> Config {
         completions: COMPLETIONS,
         params: Vec::new(),
         trace: false,
+        records: RecordSet::ALL,
     }
+}
+
+/// The same of a core that reports these records, if it reports any.
+fn telling(config: Config, traced: Option<RecordSet>) -> Config {
+    Config { trace: traced.is_some(), records: traced.unwrap_or(RecordSet::NONE), ..config }
 }
 
 fn host(
     programs: &HostPrograms<'_>,
     setup: &Setup,
     (host, message): (u32, u32),
-    trace: bool,
+    traced: Option<RecordSet>,
 ) -> Result<Host, String> {
     let Way { program, engine, params } = programs.at(host);
     let shape = Shape::of(program)?;
-    let config = Config { params: params.clone(), trace, ..config(setup, host) };
+    let config = Config { params: params.clone(), ..telling(config(setup, host), traced) };
     let place = Place {
         host,
         hosts: setup.topology.hosts,
@@ -137,14 +144,14 @@ pub fn run_through(
     let rate = first.map_or(0, |wire| wire.mean_bps(usize::from(wire.ends[1] == 0), FOREVER));
     let mut flows = Flows::new(setup.flows(groups, rate)?, topology.hosts)?;
     flows.series = setup.every.map(|every| Series { every, ..Series::default() });
-    let trace = observer.is_some();
+    let (traced, traced_at) = (observer.as_ref().map(|o| o.reads()), observer.as_ref().map(|o| o.reads_at()));
     let hosts = (0..topology.hosts)
-        .map(|h| host(programs, setup, (h, messages[groups.of(h)]), trace))
+        .map(|h| host(programs, setup, (h, messages[groups.of(h)]), traced))
         .collect::<Result<_, _>>()?;
     let nodes = topology.hosts + topology.switches;
     programs.fit_with(placed.iter().map(|placed| placed.way.program))?;
     let station = |placed: &Placed<'_>| match placed.node < nodes {
-        true => placed.station(Config { trace, ..config(setup, placed.node) }, setup),
+        true => placed.station(telling(config(setup, placed.node), traced_at), setup),
         false => Err(format!("a program stands at node {}, and the topology has {nodes}", placed.node)),
     };
     let stations: Vec<Station> = placed.iter().map(station).collect::<Result<_, _>>()?;

@@ -88,9 +88,12 @@ pub struct Network<'o> {
     pub(super) stations: Stations,
     fault_rng: FaultRng,
     pub(super) packets: Packets,
-    event_queue: EventQueue<Happening>,
+    pub(super) event_queue: EventQueue<Happening>,
     pub(super) timed: TimedCalls,
     pub(super) cross: Vec<Source>,
+    /// when it is looked next whether there is only cross traffic, and whether that is so
+    pub(super) look_around_at: u64,
+    pub(super) is_deserted: bool,
     pub(super) observer: Option<&'o mut dyn Observer>,
     now: u64,
     /// used again and again
@@ -144,6 +147,8 @@ impl<'o> Network<'o> {
             now: 0,
             timed: TimedCalls::default(),
             cross: Vec::new(),
+            look_around_at: 0,
+            is_deserted: false,
             records: Vec::new(),
             made: 0,
             hops: 0,
@@ -190,7 +195,7 @@ impl<'o> Network<'o> {
         self.plan_start(0);
         let mut calls = 0;
         while let Some((at, happening)) = self.event_queue.next() {
-            if at > limit || self.flows.done() || stop.is_set_at_times(&mut calls) {
+            if at > limit || self.flows.done() || self.is_deserted || stop.is_set_at_times(&mut calls) {
                 break;
             }
             while self.timeline.due <= at {
@@ -242,7 +247,10 @@ impl<'o> Network<'o> {
             Happening::Station { station } => self.station_timer(station),
             Happening::Work { station, worker } => self.station_works(station, worker as usize),
             Happening::Call { number } => self.call(number),
-            Happening::Cross { source, octets } => self.send_cross(source, octets),
+            Happening::Cross { source, octets } => {
+                self.send_cross(source, octets);
+                self.look_around();
+            }
             Happening::Begin { flow } => self.begin(flow),
             Happening::Over { flow } => self.look_for_end(flow),
             Happening::Starts { place } => {
@@ -643,10 +651,12 @@ impl<'o> Network<'o> {
 
     fn trace(&mut self, host: usize) {
         let Some(observer) = &mut self.observer else { return };
-        self.hosts[host].core.take_trace(&mut self.records);
-        for record in self.records.drain(..) {
-            observer.record(self.now, host, &record);
+        let core = &mut self.hosts[host].core;
+        core.take_trace(&mut self.records);
+        for record in &self.records {
+            observer.record(self.now, host, record);
         }
+        core.recycle_trace(&mut self.records);
     }
 
     fn requests(&mut self, host: usize) -> bool {

@@ -116,8 +116,10 @@ impl Network<'_> {
     fn trace_station(&mut self, station: u32) {
         let now = self.now();
         let Some(observer) = &mut self.observer else { return };
-        self.stations.all[station as usize].core.take_trace(&mut self.records);
-        self.records.drain(..).for_each(|record| observer.record_at(now, station as usize, &record));
+        let core = &mut self.stations.all[station as usize].core;
+        core.take_trace(&mut self.records);
+        self.records.iter().for_each(|record| observer.record_at(now, station as usize, record));
+        core.recycle_trace(&mut self.records);
     }
 
     /// Every packet that a program has for one of its interfaces; false if there was none.

@@ -21,7 +21,7 @@
 #include "carrick/words.h"
 
 /* As in carrick/trace.h of the runtime: records of a trace, and requests that are complete, are reports. */
-#define CARRICK_RECORD_BEGINS(core)                                                                                    \
+#define CARRICK_RECORD_BEGINS(core, what, of)                                                                          \
     struct carrick_report *r = &(core)->report;                                                                        \
     r->count = 0
 #define CARRICK_RECORD_ENDS(core, what, of)                                                                            \
@@ -31,7 +31,7 @@
 #define CARRICK_REPORT(core, what, of, ...)                                                                            \
     do {                                                                                                               \
         const uint64_t words__[] = {__VA_ARGS__};                                                                      \
-        CARRICK_RECORD_BEGINS(core);                                                                                   \
+        CARRICK_RECORD_BEGINS(core, what, of);                                                                         \
         memcpy(r->words, words__, sizeof words__);                                                                     \
         r->count = sizeof words__ / sizeof(uint64_t);                                                                  \
         CARRICK_RECORD_ENDS(core, what, of);                                                                           \

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use carrick_driver::Failure;
-use carrick_sim::fabric::topology::{Node, Topology};
+use carrick_sim::fabric::topology::{Links, Node, Topology};
 use carrick_sim::faults::LinkFaults;
 
 use super::file::{self, named_nodes};
@@ -40,6 +40,21 @@ pub fn apply(
     Ok(())
 }
 
+/// Whether these faults give each link of a named topology a rate over time: of the links at hosts, and of those between switches.
+/// What is wrong with them is reported elsewhere.
+pub fn all_have_rates(name: &str, texts: &[String]) -> [bool; 2] {
+    let rates = Links { rate_bps: 1, core_rate_bps: 1, delay_ns: 0 };
+    let Ok(mut topology) = Topology::named(name, &rates) else { return [false; 2] };
+    if texts.is_empty() || texts.iter().any(|text| some(text, &mut topology).is_err()) {
+        return [false; 2];
+    }
+    let hosts = topology.hosts;
+    [true, false].map(|at_hosts| {
+        let links = topology.wires.iter().filter(|wire| wire.ends.iter().any(|end| *end < hosts) == at_hosts);
+        links.flat_map(|wire| &wire.faults).all(|schedule| schedule.rate().is_some())
+    })
+}
+
 /// `s0:s1: loss=1% @ 2s..3s`
 fn some(text: &str, topology: &mut Topology) -> Result<(), Failure> {
     let wrong = |why: &str| Failure::Usage(format!("--link-fault {text}: {why}"));
@@ -47,7 +62,7 @@ fn some(text: &str, topology: &mut Topology) -> Result<(), Failure> {
         .ok_or_else(|| wrong("write links, a colon and faults, such as 's0:s1: loss=1% @ 2s..3s'"))?;
     let faults = TimedFaults::read(faults, Path::new("")).map_err(|e| wrong(&e.to_string()))?;
     let said = said.trim();
-    let links = Links::of(said, topology).map_err(|e| wrong(&e))?;
+    let links = Ends::of(said, topology).map_err(|e| wrong(&e))?;
     let mut found = false;
     for wire in &mut topology.wires {
         for (ends, schedule) in wire.directions().into_iter().zip(&mut wire.faults) {
@@ -66,16 +81,16 @@ fn some(text: &str, topology: &mut Topology) -> Result<(), Failure> {
 }
 
 /// Some directions of links.
-struct Links {
+struct Ends {
     from: RangeInclusive<Node>,
     to: RangeInclusive<Node>,
     /// and back
     both: bool,
 }
 
-impl Links {
+impl Ends {
     /// `s0:s1` in this direction, `s0-s1` in both, `s0` all at a node; a node may be several, `h0..h3`, or all, `*`.
-    fn of(text: &str, topology: &Topology) -> Result<Links, String> {
+    fn of(text: &str, topology: &Topology) -> Result<Ends, String> {
         let all = 0..=(topology.hosts + topology.switches - 1);
         let end = |text: &str| match text.trim() {
             "*" => Ok(all.clone()),
@@ -86,7 +101,7 @@ impl Links {
             (None, Some((a, b))) => (end(a)?, end(b)?, true),
             (None, None) => (end(text)?, all.clone(), true),
         };
-        Ok(Links { from, to, both })
+        Ok(Ends { from, to, both })
     }
 
     fn has(&self, [a, b]: [Node; 2]) -> bool {
@@ -116,13 +131,11 @@ fn check_marks(topology: &Topology, marks: bool) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use carrick_sim::fabric::topology::Links as Rates;
-
     use super::*;
 
     /// The links that have a fault, for these words: each `from:to`.
     fn chosen(topology: &str, text: &str) -> Result<String, String> {
-        let rates = Rates { rate_bps: 10, core_rate_bps: 10, delay_ns: 1 };
+        let rates = Links { rate_bps: 10, core_rate_bps: 10, delay_ns: 1 };
         let mut topology = Topology::named(topology, &rates).expect("a topology");
         some(text, &mut topology).map_err(|e| e.to_string())?;
         let both = topology.wires.iter().flat_map(|wire| wire.directions().into_iter().zip(&wire.faults));

@@ -32,6 +32,7 @@ pub use args::FabricArgs;
 pub use calls::value as argument;
 pub use finished::Run;
 pub use hosts::cell;
+pub use link_faults::all_have_rates;
 pub use network::Network;
 pub use runs::Shard;
 pub use show::{RUN, state_lines};

@@ -89,8 +89,9 @@ impl Network {
             args.trace_at.as_deref().map(|at| self.programs.find(at, &setup.topology)).transpose()?;
         let mut trace = create(args.trace.as_deref())?.zip(manifest).map(|(file, manifest)| {
             let traced = inside.map_or(&self.program, |(_, program)| program);
-            let lines = manifest.trace(file, traced, asked.seed, args.trace_at.as_deref());
-            let lines = if inside.is_none() { lines.of_hosts(hosts.programs(asked.variant)) } else { lines };
+            let of_hosts = if inside.is_none() { hosts.programs(asked.variant) } else { Vec::new() };
+            let to = (args.trace_format.into(), file);
+            let lines = manifest.trace(to, traced, &of_hosts, asked.seed, args.trace_at.as_deref());
             Traced::new(lines, inside.map(|(station, _)| station))
         });
         let mut samples = self.samples(fabric, asked.variant)?;
@@ -133,7 +134,7 @@ impl Network {
     fn samples(&self, fabric: &FabricArgs, variant: usize) -> Result<Option<Samples>, Failure> {
         let Some(field) = &fabric.sample else { return Ok(None) };
         let programs = self.hosts.programs(variant);
-        Samples::new(programs, field, fabric.interval()?).map(Some).map_err(Failure::Usage)
+        Samples::new(&programs, field, fabric.interval()?).map(Some).map_err(Failure::Usage)
     }
 }
 

@@ -5,7 +5,9 @@ use carrick_driver::Failure;
 use carrick_driver::hash::Hash;
 use carrick_sim::Report;
 use carrick_sim::app::{End, Record};
+use carrick_sim::fabric::port::PortCounters;
 use carrick_sim::fabric::results::FlowResult;
+use carrick_sim::faults::FaultCounters;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::scenario::end_name;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -22,7 +24,7 @@ use crate::unused;
 
 /// Columns before those of the options with several values. The first two are read again when a sweep goes on.
 pub const FIRST: [&str; 4] = ["key", "status", "flows", "seed"];
-const OF_RUNS: [&str; 17] = [
+const OF_RUNS: [&str; 24] = [
     "flows_ended",
     "delivered_bytes",
     "ended_at_ns",
@@ -38,6 +40,13 @@ const OF_RUNS: [&str; 17] = [
     "marked_packets",
     "rtt_p50_ns",
     "rtt_p99_ns",
+    "lost_in_bursts_packets",
+    "lost_down_packets",
+    "duplicated_packets",
+    "reordered_packets",
+    "corrupted_packets",
+    "too_long_packets",
+    "bad_header_packets",
     "failures",
     "failure",
 ];
@@ -194,14 +203,16 @@ pub fn of_pair(report: Report, program: &str, metrics: Option<&Metrics>) -> Outc
     let flows: Vec<Vec<String>> =
         report.connections[0].iter().map(|client| pair_flow(client, &report, program)).collect();
     let links = report.links.iter().chain(report.between.iter().flat_map(|node| &node.links));
-    let (lost, dropped, marked) = links.fold((0, 0, 0), |sum, link| {
-        (sum.0 + link.faults.lost, sum.1 + link.queue_full, sum.2 + link.marked)
+    let mut faults = FaultCounters::default();
+    let (dropped, marked) = links.fold((0, 0), |sum, link| {
+        faults.add(&link.faults);
+        (sum.0 + link.queue_full, sum.1 + link.marked)
     });
     let ended = report.connections[0]
         .iter()
         .filter(|client| client.finished.is_some() && !matches!(client.end, End::Error(_)))
         .count();
-    let totals = vec![
+    let mut totals = vec![
         ended.to_string(),
         report.received().to_string(),
         report.ended_at.to_string(),
@@ -212,14 +223,22 @@ pub fn of_pair(report: Report, program: &str, metrics: Option<&Metrics>) -> Outc
         String::new(),
         report.packets.to_string(),
         text(metrics.map(Metrics::retransmitted_packets)),
-        lost.to_string(),
+        faults.lost.to_string(),
         dropped.to_string(),
         marked.to_string(),
         text(rtt.map(|(p50, _)| p50)),
         text(rtt.map(|(_, p99)| p99)),
     ];
+    // Between two hosts no switch drops packets for their header.
+    totals.extend(counts_of_faults(&faults, None));
     let failures = report.failures.into_iter().chain(report.damage).collect();
     Outcome { failures, flows, totals }
+}
+
+/// The cells of single faults, in the order of their columns.
+fn counts_of_faults(c: &FaultCounters, bad_header: Option<u64>) -> Vec<String> {
+    let all = [c.lost_in_bursts, c.lost_down, c.duplicated, c.reordered, c.corrupted, c.too_long];
+    all.iter().map(u64::to_string).chain([text(bad_header)]).collect()
 }
 
 /// A connection of the client.
@@ -253,10 +272,10 @@ pub fn of_network(run: &Run) -> Outcome {
         .collect::<Option<Vec<u64>>>()
         .and_then(|all| all.into_iter().max());
     let ports = r.tiers.iter().map(|tier| &tier.counters);
-    let (lost, dropped, marked) = ports
-        .fold((0, 0, 0), |sum, port| (sum.0 + port.faults.lost, sum.1 + port.dropped, sum.2 + port.marked));
+    let mut all = PortCounters::default();
+    ports.for_each(|port| all.add(port));
     let delivered: u64 = r.measured().map(|f| f.outcome.received).sum();
-    let totals = vec![
+    let mut totals = vec![
         ended.to_string(),
         delivered.to_string(),
         r.ended_at.to_string(),
@@ -267,12 +286,13 @@ pub fn of_network(run: &Run) -> Outcome {
         text(slowdown.as_ref().map(|s| format!("{:.4}", s.p99))),
         r.packets.to_string(),
         text(run.retransmitted),
-        lost.to_string(),
-        dropped.to_string(),
-        marked.to_string(),
+        all.faults.lost.to_string(),
+        all.dropped.to_string(),
+        all.marked.to_string(),
         text(run.rtt_ns.map(|(p50, _)| p50)),
         text(run.rtt_ns.map(|(_, p99)| p99)),
     ];
+    totals.extend(counts_of_faults(&all.faults, Some(all.bad_header)));
     let program = |flow: &FlowResult| r.groups.all[r.groups.of(flow.flow.source)].file.clone();
     let flows = r.flows.iter().enumerate();
     let flows = flows.map(|(number, flow)| network_flow(number, flow, program(flow))).collect();
