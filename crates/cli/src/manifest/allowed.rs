@@ -301,8 +301,20 @@ mod tests {
     use super::*;
 
     /// Options of a simulation that no manifest holds: all that write a file, and those that a result does not depend on.
-    const ELSEWHERE: [&str; 11] =
-        ["pcap", "trace", "watch", "format", "csv", "rates", "samples", "timeline", "plot", "jobs", "shard"];
+    const ELSEWHERE: [&str; 12] = [
+        "pcap",
+        "trace",
+        "trace_format",
+        "watch",
+        "format",
+        "csv",
+        "rates",
+        "samples",
+        "timeline",
+        "plot",
+        "jobs",
+        "shard",
+    ];
 
     fn ids(command: &str) -> Vec<String> {
         let known = Args::command();

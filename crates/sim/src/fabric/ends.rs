@@ -21,7 +21,9 @@ impl Network<'_> {
     /// network sees cross traffic, and may always do something.
     pub(super) fn look_around(&mut self) {
         let now = self.now();
-        if now < self.look_around_at || !self.stations.all.is_empty() {
+        // A core may have more packets while its link is busy.
+        let busy = || self.uplinks.iter().any(|port| !self.ports[*port as usize].idle(now));
+        if now < self.look_around_at || !self.stations.all.is_empty() || busy() {
             return;
         }
         self.look_around_at = now + FIRST_LOOK_AROUND.max(now / PART);

@@ -248,8 +248,8 @@ impl<'o> Network<'o> {
             Happening::Work { station, worker } => self.station_works(station, worker as usize),
             Happening::Call { number } => self.call(number),
             Happening::Cross { source, octets } => {
-                self.send_cross(source, octets);
                 self.look_around();
+                self.send_cross(source, octets);
             }
             Happening::Begin { flow } => self.begin(flow),
             Happening::Over { flow } => self.look_for_end(flow),

@@ -72,9 +72,24 @@ pub enum Rows {
 }
 
 /// Options of a simulation that a sweep does not have: they name files for one run, or it has its own.
-const ELSEWHERE: [&str; 16] = [
-    "pcap", "trace", "trace_at", "watch", "format", "link", "csv", "rates", "every", "samples", "sample",
-    "timeline", "plot", "seeds", "jobs", "shard",
+const ELSEWHERE: [&str; 17] = [
+    "pcap",
+    "trace",
+    "trace_format",
+    "trace_at",
+    "watch",
+    "format",
+    "link",
+    "csv",
+    "rates",
+    "every",
+    "samples",
+    "sample",
+    "timeline",
+    "plot",
+    "seeds",
+    "jobs",
+    "shard",
 ];
 /// Options whose values have commas themselves, beside those that the parser splits.
 const WITH_COMMAS: [&str; 6] = ["host_with", "service", "offload", "call", "link_fault", "cross"];
