@@ -49,6 +49,11 @@ const SHAPES: [(&str, Shape); 6] = [
             ("send", &["data", "len"]),
             ("recv", &["buf", "len"]),
             ("close", &[]),
+            ("listen", &["local_ip", "local_port", "backlog"]),
+            ("accept", &[]),
+            ("unlisten", &[]),
+            ("shutdown", &[]),
+            ("limit", &["item"]),
         ],
     ),
     (

@@ -71,16 +71,36 @@ bool relay_answer(struct relay *relay, uint64_t asker, const struct carrick_answ
     return relay_answer_with(relay, asker, answer, -1);
 }
 
+static void relay_tell_offers(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {
+    struct carrick_answer answer = {.id = relay_speaks(relay, ask) ? relay_offers(relay) : 0,
+                                    .remote_port = (uint16_t)relay_longest(relay)};
+    relay_answer(relay, asker, &answer);
+}
+
+/* What is asked of a socket of a type. */
+static void relay_asked_of_type(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
+    int type = relay_type(ask);
+    bool binds = ask->kind == CARRICK_ASK_BIND;
+    if (!(relay_offers(relay) & 1u << type))
+        relay_answer(relay, asker, &(struct carrick_answer){.error = CARRICK_NOT_THIS_TYPE});
+    else if (type == SOCK_DGRAM && binds)
+        relay_mailbox_bind(relay, asker, ask);
+    else if (type == SOCK_DGRAM)
+        relay_mailbox_connect(relay, asker, ask, fd);
+    else if (binds)
+        relay_bind(relay, asker, ask);
+    else
+        relay_connect(relay, asker, ask, fd);
+}
+
 static void relay_asked(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     switch (ask->kind) {
     case CARRICK_ASK_BIND:
-        relay_bind(relay, asker, ask);
+    case CARRICK_ASK_CONNECT:
+        relay_asked_of_type(relay, asker, ask, fd);
         break;
     case CARRICK_ASK_LISTEN:
         relay_listen(relay, asker, ask, fd);
-        break;
-    case CARRICK_ASK_CONNECT:
-        relay_connect(relay, asker, ask, fd);
         break;
     case CARRICK_ASK_WHY:
         relay_why(relay, asker, ask, fd);
@@ -99,6 +119,15 @@ static void relay_asked(struct relay *relay, uint64_t asker, const struct carric
         break;
     case CARRICK_ASK_CONNECTED:
         relay_connect_again(relay, asker, ask, fd);
+        break;
+    case CARRICK_ASK_SEND:
+        if (relay_offers(relay) & 1u << SOCK_DGRAM)
+            relay_mailbox_send(relay, asker, ask);
+        else
+            relay_answer(relay, asker, &(struct carrick_answer){.error = CARRICK_NOT_THIS_TYPE});
+        break;
+    case CARRICK_ASK_OFFERS:
+        relay_tell_offers(relay, asker, ask);
         break;
     default:
         relay_answer(relay, asker, &(struct carrick_answer){.error = EPROTO});
@@ -176,13 +205,17 @@ void relay_resume(struct relay *relay) {
     relay->stuck = false;
     relay_accept(relay);
     for (uint32_t i = 0; i < relay->used; i++)
-        if (relay->links[i].used)
+        if (relay->links[i].used && !relay->links[i].mailbox)
             relay_link_resume(&relay->links[i]);
+    for (uint32_t i = 0; i < relay->mailboxes_used; i++)
+        relay_mailbox_resume(&relay->mailboxes[i]);
 }
 
 static void relay_ready(void *user) {
     struct relay *relay = user;
     struct epoll_event events[EVENTS_AT_ONCE];
+    if (relay->limits_asked > 0)
+        return;
     int n = epoll_wait(relay->epoll, events, EVENTS_AT_ONCE, 0);
     for (int i = 0; i < n; i++) {
         uint32_t place = (uint32_t)events[i].data.u64;
@@ -198,6 +231,12 @@ static void relay_ready(void *user) {
             break;
         case RELAY_TIMER:
             relay_held_event(relay);
+            break;
+        case RELAY_AGAIN:
+            relay_again_event(relay);
+            break;
+        case RELAY_MAILBOX:
+            relay_mailbox_event(&relay->mailboxes[place], events[i].events);
             break;
         case RELAY_BOUND_SOCKET:
             relay_bound_event(&relay->bound[place], events[i].events);
@@ -230,6 +269,11 @@ static bool door_open(struct relay *relay, const char *argument, struct carrick_
         return false;
     }
     memcpy(relay->path, argument, len);
+    if (relay->has_space && relay->mailboxes) {
+        snprintf(error->text, sizeof error->text,
+                 "`sockets:%.60s`: the program sends messages, whose sockets are served at a path.", argument);
+        return false;
+    }
     if (relay->has_space) {
         relay->space_kind = (enum space_kind)kind;
         relay->space_name = relay->path + strlen(SPACES[kind].prefix);
@@ -255,6 +299,9 @@ static void sockets_finish(void *state) {
     for (uint32_t i = 0; i < RELAY_BOUND; i++)
         if (relay->bound[i].used && relay->bound[i].fd >= 0)
             close(relay->bound[i].fd);
+    for (uint32_t i = 0; i < relay->mailboxes_used; i++)
+        if (relay->mailboxes[i].used && relay->mailboxes[i].fd >= 0)
+            close(relay->mailboxes[i].fd);
     for (uint32_t i = 0; i < RELAY_ASKERS; i++)
         asker_end(&relay->askers[i]);
     if (relay->door >= 0)
@@ -263,11 +310,15 @@ static void sockets_finish(void *state) {
         close(relay->epoll);
     if (relay->timer >= 0)
         close(relay->timer);
+    if (relay->again >= 0)
+        close(relay->again);
     if (relay->path[0] && !relay->has_space)
         unlink(relay->path);
     if (relay->has_space)
         carrick_space_close(&relay->space);
     free(relay->flows);
+    free(relay->mailboxes);
+    free(relay->messages);
     free(relay->free_links);
     carrick_unreserve(relay->buffers, relay->places, RELAY_BYTES);
     free(relay->links);
@@ -279,13 +330,14 @@ static struct relay *relay_make(uint32_t places) {
     struct relay *relay = calloc(1, sizeof *relay);
     if (!relay)
         return NULL;
-    relay->door = relay->epoll = relay->timer = -1;
+    relay->door = relay->epoll = relay->timer = relay->again = -1;
     relay->held_first = relay->held_last = RELAY_LINKS;
     for (uint32_t i = 0; i < RELAY_ASKERS; i++)
         relay->askers[i].fd = -1;
     relay->places = places;
     relay->left[RELAY_CONNECTIONS] = places;
     relay->left[RELAY_LISTENERS] = RELAY_BOUND;
+    relay->left[RELAY_DATAGRAMS] = RELAY_MAILBOXES;
     relay->links = calloc(places, sizeof *relay->links);
     relay->free_links = calloc(places, sizeof *relay->free_links);
     relay->buffers = carrick_reserve(places, RELAY_BYTES);
@@ -298,6 +350,14 @@ static struct relay *relay_make(uint32_t places) {
         relay->free_count++;
     }
     return relay;
+}
+
+/* What only programs of messages need. False: there is not enough memory, or no timer. */
+static bool relay_make_mailboxes(struct relay *relay) {
+    relay->mailboxes = calloc(RELAY_MAILBOXES, sizeof *relay->mailboxes);
+    relay->messages = calloc((size_t)relay->places * RELAY_AHEAD, sizeof *relay->messages);
+    relay->again = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    return relay->mailboxes && relay->messages && relay->again >= 0 && relay_watch(relay, relay->again, RELAY_AGAIN, 0);
 }
 
 static void *sockets_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
@@ -313,14 +373,18 @@ static void *sockets_start(struct carrick_stack *stack, const char *argument, st
     relay->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (relay->epoll < 0 || relay->timer < 0 || !relay_watch(relay, relay->timer, RELAY_TIMER, 0))
         snprintf(error->text, sizeof error->text, "The system gives no epoll set or timer: %s.", strerror(errno));
-    else if (!carrick_stack_has(stack, "connect") || !carrick_stack_has(stack, "recv") ||
-             carrick_stack_has(stack, "open_stream"))
-        snprintf(error->text, sizeof error->text, "Sockets need a program with an interface of the shape `stream`.");
+    else if (relay_offers(relay) == 0)
+        snprintf(error->text, sizeof error->text,
+                 "Sockets need a program with an interface of the shape `stream` or `message`.");
+    else if (!(relay_offers(relay) & 1u << SOCK_STREAM) && !relay_make_mailboxes(relay))
+        snprintf(error->text, sizeof error->text, "There is not enough memory for datagram sockets, or no timer.");
     else if (door_open(relay, argument, error) && carrick_stack_watch(stack, relay->epoll, relay_ready, relay)) {
         if (relay->has_space)
             fprintf(stderr, "serving sockets of the %s %s\n", SPACES[relay->space_kind].what, relay->space_name);
         else
             fprintf(stderr, "serving sockets at %s\n", relay->path);
+        if (relay->mailboxes)
+            relay_limits_begin(relay);
         return relay;
     }
     sockets_finish(relay);

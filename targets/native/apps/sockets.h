@@ -12,6 +12,8 @@
 #include "carrick/sockets.h"
 
 #define RELAY_BOUND      64u
+#define RELAY_MAILBOXES  1024u
+#define RELAY_AHEAD      8u                       /* messages of a conversation that the program sends at a time */
 #define RELAY_PLACE_BITS 24u                      /* of an id; the others are random */
 #define RELAY_LINKS      (1u << RELAY_PLACE_BITS) /* at most */
 #define RELAY_ASKERS     64u
@@ -26,6 +28,7 @@
 #define RELAY_ENDS         1024u /* of failed connections, which their programs have not asked for yet */
 
 struct relay;
+struct relay_mailbox;
 
 /* A connection: bytes go up from the program to the peer, and down to it. */
 struct relay_link {
@@ -59,18 +62,56 @@ struct relay_link {
     uint32_t segment;              /* bytes of a whole one, 0: not known yet */
     bool asks;                     /* for that */
     bool ending;
-    bool there;    /* the stack has the connection, with `handle` */
-    bool space;    /* its program is in the namespace */
-    bool accepted; /* by that program */
-    bool looks;    /* asks whether the peer has reset it */
-    bool ordered;  /* the keeper knows that an end is wanted */
-    bool joining;  /* our end calls the program's */
-    bool parting;  /* it has failed, and the program is to have what arrived before that */
+    bool there;                     /* the stack has the connection, with `handle` */
+    bool space;                     /* its program is in the namespace */
+    bool accepted;                  /* by that program */
+    bool looks;                     /* asks whether the peer has reset it */
+    bool ordered;                   /* the keeper knows that an end is wanted */
+    bool joining;                   /* our end calls the program's */
+    bool parting;                   /* it has failed, and the program is to have what arrived before that */
+    bool packets;                   /* of messages: each is sent and received whole */
+    bool refused;                   /* the program had no space for what is sent: it is tried again */
+    struct relay_mailbox *mailbox;  /* the datagram socket of which it is a conversation; NULL: of none */
+    uint32_t mailbox_next;          /* in the list of those, by places; RELAY_LINKS: none */
+    struct carrick_ip6_address far; /* the other end of a conversation */
+    uint16_t far_port;
+    uint32_t on_the_way; /* messages that the program sends */
+    bool failed;         /* its last request for a message ended with an error */
     struct space_syn syn;
     uint32_t flow_next;        /* in the table of flows, by places; RELAY_LINKS: none */
     struct relay_bound *joins; /* the listening socket for which it joins; NULL: none */
     uint32_t up_held, up_sent, down_held, down_written;
     uint8_t *up, *down; /* RELAY_OCTETS each */
+};
+
+/* A message of a conversation that the program sends; it lies in the link's `up`. */
+struct relay_message {
+    struct relay_link *link;
+    uint32_t at, len; /* 0: it is none */
+    bool refused;     /* the program had no space for it */
+};
+
+/* A datagram socket. Its conversations, one with each far end, are links. */
+struct relay_mailbox {
+    struct relay *relay;
+    uint64_t id, listener;
+    uint64_t cookie; /* of the program's end */
+    int fd;          /* our end, -1: closed */
+    int program;     /* the program's end, until it is passed on; -1 */
+    uint64_t asker;  /* who waits for it to be bound or connected, or RELAY_NOBODY */
+    uint32_t uid, requests;
+    struct carrick_ip6_address address; /* as it was bound */
+    uint16_t port;
+    struct carrick_ip6_address peer_address;
+    uint16_t peer_port; /* 0: it has no peer */
+    uint32_t first;     /* of its conversations, by places; RELAY_LINKS: none */
+    uint32_t count;     /* of them */
+    bool used, six, only6;
+    bool listening, turning; /* it takes messages of any host; that begins or ends */
+    bool deaf;               /* the program does not let it listen */
+    bool accepting;
+    bool readable, writable;
+    bool over; /* the program has closed its end, and what it wrote is read */
 };
 
 /* A socket that was bound, and may listen. */
@@ -87,7 +128,7 @@ struct relay_bound {
     uint32_t backlog;                      /* places to keep for connections that wait; 0: they are not counted */
     uint32_t kept;                         /* those that are kept now: one that is accepted takes its place along */
     uint16_t port;
-    bool used, six, only6, listening, accepting;
+    bool used, six, only6, packets, listening, accepting;
     bool space;       /* a program in the namespace has it */
     uint32_t joining; /* connections that are on the way to the program */
     int parked;       /* a program's end for which there is no room there now; -1: none */
@@ -124,8 +165,8 @@ struct relay_limit {
 };
 
 /* What users have shares of: the program's connections, with those that wait for one who listens; sockets that are
- * bound. */
-enum relay_share { RELAY_CONNECTIONS, RELAY_LISTENERS, RELAY_SHARES };
+ * bound; datagram sockets. */
+enum relay_share { RELAY_CONNECTIONS, RELAY_LISTENERS, RELAY_DATAGRAMS, RELAY_SHARES };
 
 /* What a user has. */
 struct relay_user {
@@ -149,6 +190,12 @@ struct relay {
     uint32_t *free_links; /* their places */
     uint32_t free_count;
     struct relay_bound bound[RELAY_BOUND];
+    struct relay_mailbox *mailboxes; /* RELAY_MAILBOXES, of a program of messages; else NULL */
+    struct relay_message *messages;  /* of the links, RELAY_AHEAD each */
+    uint32_t mailboxes_used;         /* none from here on was ever used */
+    uint64_t limits[CARRICK_LIMITS]; /* of messages */
+    uint32_t limits_asked;           /* those that are not known yet */
+    uint16_t next_port;
     struct relay_asker askers[RELAY_ASKERS];
     struct relay_question questions[RELAY_ASKERS]; /* of the askers */
     struct {
@@ -158,8 +205,8 @@ struct relay {
     uint32_t next_end;
     struct relay_rule rules[RELAY_RULES];
     uint32_t rule_count; /* 0: everybody may have every port */
-    struct relay_limit limits[RELAY_RULES];
-    uint32_t limit_count;
+    struct relay_limit user_limits[RELAY_RULES];
+    uint32_t user_limit_count;
     struct relay_user users[RELAY_USERS];
     uint32_t user_count, left[RELAY_SHARES];
     uint64_t refused[RELAY_REFUSALS];
@@ -168,6 +215,8 @@ struct relay {
     uint64_t next_ticket;
     bool stuck; /* someone could not ask the stack: too many requests were open */
     int epoll, door, timer;
+    int again; /* a timer: what the program had no space for is tried again */
+    bool again_set;
     bool has_space;
     enum space_kind space_kind;
     const char *space_name; /* behind what says the kind, in `path` */
@@ -179,7 +228,16 @@ struct relay {
 };
 
 /* What an event of the epoll set is about. */
-enum relay_kind { RELAY_DOOR, RELAY_ASKER, RELAY_BOUND_SOCKET, RELAY_LINK, RELAY_TIMER, RELAY_SPACE };
+enum relay_kind {
+    RELAY_DOOR,
+    RELAY_ASKER,
+    RELAY_BOUND_SOCKET,
+    RELAY_MAILBOX,
+    RELAY_LINK,
+    RELAY_TIMER,
+    RELAY_AGAIN,
+    RELAY_SPACE
+};
 
 /* The places of the kind RELAY_SPACE. */
 enum space_event { SPACE_EVENT_TAP, SPACE_EVENT_GONE, SPACE_EVENT_KEEPER };
@@ -234,6 +292,68 @@ void relay_link_apply(struct relay_link *link, enum carrick_socket_option option
 /* Goes on where nothing but a free request was missing. */
 void relay_resume(struct relay *relay);
 void relay_link_resume(struct relay_link *link);
+
+/* The types of sockets that the program carries: 1 << SOCK_STREAM, ... */
+uint32_t relay_offers(const struct relay *relay);
+/* The type of which `item` of an ask says it is. */
+int relay_type(const struct carrick_ask *ask);
+/* Asks the program for its limits, before anything is served. */
+void relay_limits_begin(struct relay *relay);
+/* The longest message. */
+uint32_t relay_longest(const struct relay *relay);
+/* A port of the program's range that no socket has, or 0. */
+uint16_t relay_free_port(struct relay *relay);
+/* Whether a socket has the port. A datagram socket with a peer lets others have it, too. */
+bool relay_port_in_use(const struct relay *relay, uint16_t port);
+/* What the program had no space for is tried again soon. */
+void relay_again(struct relay *relay);
+void relay_again_event(struct relay *relay);
+/* Many hosts have it: 224.0.0.0/4 and what is behind, ff00::/8. */
+bool relay_is_group(struct carrick_ip6_address address);
+/* Ends a connection at the stack's side at once, with a reset if the program has one. Returns what the request said. */
+int relay_link_abort(struct relay_link *link, carrick_done_fn done);
+
+/* Datagram sockets. */
+void relay_mailbox_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);
+/* One that has no port sends: it gets one. */
+void relay_mailbox_send(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);
+/* `fd`: the program's end, if it was bound. */
+void relay_mailbox_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
+struct relay_mailbox *relay_mailbox_find(struct relay *relay, uint64_t id);
+void relay_mailbox_event(struct relay_mailbox *mailbox, uint32_t events);
+/* Goes on with what it waits for. */
+void relay_mailbox_resume(struct relay_mailbox *mailbox);
+/* A conversation that was opened is there, or is not. */
+void relay_mailbox_opened(struct relay_link *link, int error);
+/* A conversation's place is free. */
+void relay_mailbox_leave(struct relay_link *link);
+/* A request of its own has ended, or a conversation: frees the place if that was the last thing that held it. */
+void relay_mailbox_release(struct relay_mailbox *mailbox);
+
+/* A request of a conversation has ended, or it has: frees the place if that was the last thing that held it. */
+void relay_conversation_release(struct relay_link *link);
+/* The conversation with a far end, opened if need be. NULL: `*error` is EAGAIN, or says why there is none. */
+struct relay_link *relay_conversation(struct relay_mailbox *mailbox, struct carrick_ip6_address address, uint16_t port,
+                                      int *error);
+/* The same of those that there are. */
+struct relay_link *relay_conversation_find(const struct relay_mailbox *mailbox, struct carrick_ip6_address address,
+                                           uint16_t port);
+/* One that a peer began. */
+void relay_conversation_accepted(struct relay_mailbox *mailbox, uint64_t handle);
+/* Closes it as soon as nothing of it is on the way. */
+void relay_conversation_close(struct relay_link *link);
+/* Closes the one that was idle for longest. False: none is. */
+bool relay_conversation_evict(struct relay_mailbox *mailbox);
+/* Reads what the program wrote, as far as it can be sent. */
+void relay_letters_up(struct relay_mailbox *mailbox);
+/* Receives for the program, and passes on what is there. */
+void relay_letters_down(struct relay_link *link);
+/* Sends again what the program had no space for. */
+void relay_letters_again(struct relay_link *link);
+/* What the program wrote next for this far end cannot be sent. */
+void relay_letters_unsent(struct relay_mailbox *mailbox, struct carrick_ip6_address address, uint16_t port, int error);
+/* The program shall learn of an error. */
+void relay_letters_fail(struct relay_mailbox *mailbox, int error);
 
 /* Serves the programs of a space, whose kind and name the relay has. False: `error` says why not. */
 bool relay_space_open(struct relay *relay, struct carrick_port_error *error);

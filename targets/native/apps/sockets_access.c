@@ -29,9 +29,9 @@ static bool access_ports(struct relay *relay, const char **text, uint32_t uid) {
 
 static bool access_limit(struct relay *relay, const char **text, uint32_t uid) {
     unsigned long most;
-    if (relay->limit_count == RELAY_RULES || !access_number(text, RELAY_LINKS, &most))
+    if (relay->user_limit_count == RELAY_RULES || !access_number(text, RELAY_LINKS, &most))
         return false;
-    relay->limits[relay->limit_count++] = (struct relay_limit){uid, (uint32_t)most};
+    relay->user_limits[relay->user_limit_count++] = (struct relay_limit){uid, (uint32_t)most};
     return most > 0;
 }
 

@@ -121,6 +121,7 @@ static int bound_open(struct relay_bound *bound) {
                                        .id = bound->id,
                                        .six = bound->six,
                                        .only6 = bound->only6,
+                                       .packets = bound->packets,
                                        .local_address = bound->address,
                                        .local_port = bound->port};
     int program = relay_pair(SOCK_SEQPACKET, &name, &bound->fd);
@@ -141,13 +142,23 @@ static bool is_bindable(const struct relay *relay, struct carrick_ip6_address ad
     return carrick_address_is_any(address) || carrick_ip6_same(address, own);
 }
 
-void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {
-    struct carrick_answer answer = {.local_address = ask->address, .local_port = ask->port};
-    for (uint32_t tries = 0; ask->port == 0 && tries < PORT_TRIES; tries++) {
-        answer.local_port = carrick_stack_next_port(relay->stack);
-        if (!bound_on(relay, answer.local_port))
+/* A port for a socket that has not said one. */
+static uint16_t bound_free_port(struct relay *relay) {
+    uint16_t port = 0;
+    if (relay->mailboxes)
+        return relay_free_port(relay);
+    for (uint32_t tries = 0; tries < PORT_TRIES; tries++) {
+        port = carrick_stack_next_port(relay->stack);
+        if (!bound_on(relay, port))
             break;
     }
+    return port;
+}
+
+void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {
+    struct carrick_answer answer = {.local_address = ask->address, .local_port = ask->port};
+    if (ask->port == 0)
+        answer.local_port = bound_free_port(relay);
     if (!relay_speaks(relay, ask) || !is_bindable(relay, ask->address))
         answer.error = CARRICK_NOT_OURS;
     else if (!relay_may(relay, asker, ask->port))
@@ -165,6 +176,7 @@ void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *a
     bound->options = relay_options(&ask->options);
     bound->six = ask->six != 0;
     bound->only6 = ask->only6 != 0;
+    bound->packets = relay_type(ask) == SOCK_SEQPACKET;
     answer.id = bound->id;
     int program = bound_open(bound);
     answer.error = program < 0 ? ENOBUFS : 0;
@@ -264,6 +276,7 @@ static void bound_keep(struct relay_bound *bound) {
 static int bound_link(const struct relay_bound *bound, struct relay_link *link) {
     link->six = bound->six;
     link->only6 = bound->only6;
+    link->packets = bound->packets;
     link->options = bound->options;
     link->owner = relay_owner(bound->relay, bound->uid);
     link->told = true;
@@ -339,7 +352,8 @@ static void bound_accepted(void *user, enum carrick_status status, uint64_t hand
     } else if (status == CARRICK_OK) {
         if (link)
             relay_link_fail(link, ENFILE);
-        (void)carrick_abort(bound_stack(bound), handle, NULL, NULL);
+        (void)(carrick_stack_has(relay->stack, "abort") ? carrick_abort(bound_stack(bound), handle, NULL, NULL)
+                                                        : carrick_close(bound_stack(bound), handle, NULL, NULL));
     }
     bound_release(bound);
     relay_accept(relay);

@@ -102,15 +102,15 @@ int relay_connect_begin(struct relay_link *link, uint16_t local_port, struct car
     struct carrick_ip6_address to =
         carrick_stack_speaks_to(relay->stack, address) ? address : carrick_address_of_ipv4((uint32_t)address.low);
     carrick_stack_act_for(relay->stack, link->owner);
-    int refused = carrick_connect(relay->stack, local_port, to, port, done, link);
+    int refused = link->packets ? carrick_open(relay->stack, local_port, to, port, done, link)
+                                : carrick_connect(relay->stack, local_port, to, port, done, link);
     link->connecting = refused == 0;
     link->connect = carrick_last_request(relay->stack);
     link->requests += refused == 0;
     return !refused ? 0 : refused == CARRICK_BAD_ARG ? EOPNOTSUPP : ENOBUFS;
 }
 
-/* Many hosts have it: 224.0.0.0/4 and what is behind, ff00::/8. */
-static bool is_group(struct carrick_ip6_address address) {
+bool relay_is_group(struct carrick_ip6_address address) {
     return carrick_address_is_ipv4(address) ? (address.low >> 28 & 15) >= 14 : address.high >> 56 == 0xff;
 }
 
@@ -124,7 +124,7 @@ static struct relay_link *connect_open(struct relay *relay, uint64_t asker, cons
     }
     if (bound && bound->listening)
         answer->error = EISCONN;
-    else if (is_group(ask->address))
+    else if (relay_is_group(ask->address))
         answer->error = ENETUNREACH;
     else if (ask->port == 0) /* which nobody can serve */
         answer->error = ECONNREFUSED;
@@ -137,11 +137,15 @@ static struct relay_link *connect_open(struct relay *relay, uint64_t asker, cons
         answer->error = EACCES;
         return NULL;
     }
+    uint16_t local_port = ask->local_port;
+    if (local_port == 0 && relay_type(ask) == SOCK_SEQPACKET)
+        local_port = relay_free_port(relay);
     struct relay_link *link = relay_link_begin(relay, uid, &answer->error);
     if (!link)
         return NULL;
     link->six = ask->six != 0;
     link->only6 = ask->only6 != 0;
+    link->packets = relay_type(ask) == SOCK_SEQPACKET;
     link->awaited = ask->value == 0;
     link->options = relay_options(bound ? &bound->options : &ask->options);
     link->owner = relay_owner(relay, uid);
@@ -150,7 +154,7 @@ static struct relay_link *connect_open(struct relay *relay, uint64_t asker, cons
     if (*program < 0 || !relay_fill(*program, &link->padding))
         answer->error = ENOBUFS;
     else
-        answer->error = relay_connect_begin(link, ask->local_port, ask->address, ask->port, relay_connected);
+        answer->error = relay_connect_begin(link, local_port, ask->address, ask->port, relay_connected);
     return link;
 }
 

@@ -40,7 +40,11 @@ struct relay_link *relay_link_find(struct relay *relay, uint64_t id) {
 int relay_link_open(struct relay_link *link) {
     struct carrick_socket_name name = {
         .kind = CARRICK_SOCKET_CONNECTION, .id = link->id, .six = link->six, .only6 = link->only6};
-    int program = relay_pair(SOCK_STREAM, &name, &link->fd);
+    if (link->packets) {
+        name.packets = true;
+        name.remote_port = (uint16_t)relay_longest(link->relay);
+    }
+    int program = relay_pair(link->packets ? SOCK_SEQPACKET : SOCK_STREAM, &name, &link->fd);
     if (program < 0)
         return -1;
     link->cookie = carrick_socket_cookie(program);
@@ -106,13 +110,18 @@ static void link_ended(void *user, enum carrick_status status, uint64_t value) {
     relay_link_release(link);
 }
 
+int relay_link_abort(struct relay_link *link, carrick_done_fn done) {
+    struct carrick_stack *stack = link_stack(link);
+    return carrick_stack_has(stack, "abort") ? carrick_abort(stack, link->handle, done, link)
+                                             : carrick_close(stack, link->handle, done, link);
+}
+
 /* Ends the connection at the stack's side; at once, or so that what was sent still arrives. */
 static void link_end(struct relay_link *link, bool at_once) {
     if (link->ending)
         return;
     struct carrick_stack *stack = link_stack(link);
-    int refused = at_once ? carrick_abort(stack, link->handle, link_ended, link)
-                          : carrick_close(stack, link->handle, link_ended, link);
+    int refused = at_once ? relay_link_abort(link, link_ended) : carrick_close(stack, link->handle, link_ended, link);
     if (refused == CARRICK_AGAIN) {
         link->relay->stuck = true;
         return;
@@ -197,6 +206,11 @@ static void link_sent(void *user, enum carrick_status status, uint64_t octets) {
     struct relay_link *link = user;
     link->requests--;
     link->sending = false;
+    if (status == CARRICK_BUSY && link->packets) {
+        link->refused = true;
+        relay_again(link->relay);
+        return;
+    }
     link->up_sent += (uint32_t)octets;
     link->sent_at = carrick_stack_now(link->relay->stack);
     if (status != CARRICK_OK)
@@ -278,7 +292,8 @@ static void link_ask_segment(struct relay_link *link) {
 /* How many bytes are for the stack now. While more is to follow, whole segments are. */
 static uint32_t link_ready(struct relay_link *link) {
     uint32_t waiting = link->up_held - link->up_sent;
-    bool more = (link->more || link->options.on & CARRICK_OPTION_CORK) && !link->up_over && !link->overdue;
+    bool more =
+        (link->more || link->options.on & CARRICK_OPTION_CORK) && !link->up_over && !link->overdue && !link->packets;
     if (!more || waiting == 0 || waiting == RELAY_OCTETS)
         return waiting;
     if (!link->segment)
@@ -287,7 +302,7 @@ static uint32_t link_ready(struct relay_link *link) {
 }
 
 static void link_pump_up(struct relay_link *link) {
-    while (!link->sending && !link->up_ended && !link->ending) {
+    while (!link->sending && !link->refused && !link->up_ended && !link->ending) {
         uint32_t ready = link_ready(link), waiting = link->up_held - link->up_sent;
         if (ready == 0 && link->up_over) {
             link_up_end(link);
@@ -351,6 +366,8 @@ static bool link_write(struct relay_link *link) {
 
 /* How much of what the program has not read may be here. */
 static uint32_t link_part(const struct relay_link *link) {
+    if (link->packets)
+        return RELAY_OCTETS;
     uint32_t part = link->options.on & CARRICK_OPTION_RECEIVE ? link->options.receive / 4 : RELAY_OCTETS;
     return part < RELAY_LEAST ? RELAY_LEAST : part < RELAY_OCTETS ? part : RELAY_OCTETS;
 }
@@ -526,6 +543,7 @@ void relay_link_event(struct relay_link *link, uint32_t events) {
 }
 
 void relay_link_resume(struct relay_link *link) {
+    link->refused = false;
     if (!link->parting) {
         link_pump(link);
         return;

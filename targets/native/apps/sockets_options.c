@@ -173,13 +173,26 @@ static int get_value(struct relay_link *link, const struct relay_bound *bound, u
     return 0;
 }
 
+/* Of a datagram socket. */
+static void get_ends(const struct relay_mailbox *mailbox, struct carrick_answer *answer) {
+    bool has_peer = mailbox->peer_port != 0;
+    answer->error = 0;
+    answer->local_address = has_peer ? carrick_stack_address(mailbox->relay->stack) : mailbox->address;
+    answer->local_port = mailbox->port;
+    answer->remote_address = mailbox->peer_address;
+    answer->remote_port = mailbox->peer_port;
+}
+
 void relay_get(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     struct relay_link *link = relay_link_find(relay, ask->id);
     const struct relay_bound *bound = link ? NULL : relay_bound_find(relay, ask->id);
     /* A connection that is over has no options set. */
     struct carrick_answer answer = {.error = link || bound || !is_option(ask->item) ? EINVAL : 0};
     bool shows = (link && relay_shows(relay, link->cookie, fd)) || (bound && relay_shows(relay, bound->cookie, fd));
-    if (shows && link && ask->item == CARRICK_ITEM_LOCAL) {
+    struct relay_mailbox *mailbox = link || bound ? NULL : relay_mailbox_find(relay, ask->id);
+    if (mailbox && ask->item == CARRICK_ITEM_PEER && relay_shows(relay, mailbox->cookie, fd)) {
+        get_ends(mailbox, &answer);
+    } else if (shows && link && ask->item == CARRICK_ITEM_LOCAL) {
         answer.error = link->connecting ? 0 : ENOTCONN;
         answer.local_address = carrick_stack_address(relay->stack);
         answer.local_port = link->connecting ? carrick_connect_port(relay->stack, link->connect) : 0;

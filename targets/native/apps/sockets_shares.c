@@ -27,9 +27,9 @@ static struct relay_user *user_begin(struct relay *relay, uint32_t uid) {
 
 /* As many as a user may have in any case. */
 static uint32_t share_most(const struct relay *relay, enum relay_share share, uint32_t uid) {
-    for (uint32_t i = 0; i < relay->limit_count && share == RELAY_CONNECTIONS; i++)
-        if (relay->limits[i].uid == uid)
-            return relay->limits[i].most;
+    for (uint32_t i = 0; i < relay->user_limit_count && share == RELAY_CONNECTIONS; i++)
+        if (relay->user_limits[i].uid == uid)
+            return relay->user_limits[i].most;
     return uid == 0 ? UINT32_MAX : 0;
 }
 
@@ -60,7 +60,7 @@ void relay_give(struct relay *relay, enum relay_share share, uint32_t uid, uint3
         return;
     user->held[share] -= count;
     relay->left[share] += count;
-    if (user->held[RELAY_CONNECTIONS] == 0 && user->held[RELAY_LISTENERS] == 0)
+    if (user->held[RELAY_CONNECTIONS] == 0 && user->held[RELAY_LISTENERS] == 0 && user->held[RELAY_DATAGRAMS] == 0)
         *user = relay->users[--relay->user_count];
 }
 

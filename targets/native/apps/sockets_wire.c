@@ -13,16 +13,19 @@
 #include <sys/socket.h>
 
 #define PREFIX "carrick/"
-#define ONLY6  2 /* of the digit that represents the family */
+/* Of the digit that represents the family. */
+#define ONLY6   2
+#define PACKETS 4
 
 socklen_t carrick_socket_name_make(const struct carrick_socket_name *name, struct sockaddr_un *address) {
     memset(address, 0, sizeof *address);
     address->sun_family = AF_UNIX;
-    int len = snprintf(
-        address->sun_path + 1, sizeof address->sun_path - 1,
-        PREFIX "%c/%016" PRIx64 "/%d/%016" PRIx64 "%016" PRIx64 ":%04x/%016" PRIx64 "%016" PRIx64 ":%04x", name->kind,
-        name->id, name->six | (name->only6 ? ONLY6 : 0), name->local_address.high, name->local_address.low,
-        name->local_port, name->remote_address.high, name->remote_address.low, name->remote_port);
+    int len =
+        snprintf(address->sun_path + 1, sizeof address->sun_path - 1,
+                 PREFIX "%c/%016" PRIx64 "/%d/%016" PRIx64 "%016" PRIx64 ":%04x/%016" PRIx64 "%016" PRIx64 ":%04x",
+                 name->kind, name->id, name->six | (name->only6 ? ONLY6 : 0) | (name->packets ? PACKETS : 0),
+                 name->local_address.high, name->local_address.low, name->local_port, name->remote_address.high,
+                 name->remote_address.low, name->remote_port);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
 }
 
@@ -40,11 +43,13 @@ bool carrick_socket_name_read(const struct sockaddr_un *address, socklen_t len, 
                &name->id, &family, &name->local_address.high, &name->local_address.low, &local_port,
                &name->remote_address.high, &name->remote_address.low, &remote_port) != 9)
         return false;
-    if (kind != CARRICK_SOCKET_CONNECTION && kind != CARRICK_SOCKET_ENDS && kind != CARRICK_SOCKET_BOUND)
+    if (kind != CARRICK_SOCKET_CONNECTION && kind != CARRICK_SOCKET_ENDS && kind != CARRICK_SOCKET_BOUND &&
+        kind != CARRICK_SOCKET_LETTERS)
         return false;
     name->kind = kind;
     name->six = (family & 1) != 0;
     name->only6 = (family & ONLY6) != 0;
+    name->packets = (family & PACKETS) != 0;
     name->local_port = (uint16_t)local_port;
     name->remote_port = (uint16_t)remote_port;
     return true;

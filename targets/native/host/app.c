@@ -259,6 +259,15 @@ int carrick_info(struct carrick_stack *stack, uint64_t connection, enum carrick_
     return with_value(stack, CALL_INFO, connection, FIELD_ITEM, item, done, user);
 }
 
+int carrick_limit(struct carrick_stack *stack, enum carrick_limit item, carrick_done_fn done, void *user) {
+    struct carrick_slot *slot;
+    int refused = carrick_stack_begin(stack, CALL_LIMIT, done, user, &slot);
+    if (refused)
+        return refused;
+    carrick_requests_set(&stack->requests, slot, FIELD_ITEM, item);
+    return carrick_requests_submit(&stack->requests, &stack->host, slot);
+}
+
 /* One more part of an address: the only one of IPv4, the high or the low one of IPv6. */
 static void add_part(struct carrick_ip6_address *address, uint64_t part, bool six) {
     *address = six ? (struct carrick_ip6_address){address->low, part} : carrick_address_of_ipv4((uint32_t)part);

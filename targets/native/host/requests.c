@@ -12,7 +12,7 @@ static const char *const call_names[CALL_KINDS] = {
     "register",    "deregister",    "post_recv",      "post_send",      "post_write",    "post_read",
     "set_nodelay", "set_keepalive", "cancel_connect", "set_tos",        "info",          "set_user_timeout",
     "set_linger",  "orphan",        "drain",          "change_context", "take",          "put",
-    "consume"};
+    "consume",     "limit"};
 static const char *const field_names[FIELDS] = {
     "local_ip", "local_port", "remote_ip", "remote_port", "backlog",      "len",       "local_qp", "remote_qp",
     "send_psn", "recv_psn",   "key",       "addr",        "may_read",     "may_write", "with_imm", "imm",

@@ -46,6 +46,7 @@ enum carrick_call_kind {
     CALL_TAKE,
     CALL_PUT,
     CALL_CONSUME,
+    CALL_LIMIT,
     CALL_KINDS
 };
 

@@ -73,7 +73,7 @@ PRELOADED int epoll_ctl(int set, int operation, int fd, struct epoll_event *even
 int preload_duplicated(int fd, int other) {
     if (other < 0 || other == fd)
         return other;
-    preload_mark(other, preload_marked(fd));
+    preload_mark_as(fd, other);
     if (preload_may_change(fd)) {
         keep(fd, DUPLICATE, NULL);
         keep(other, DUPLICATE, NULL);
@@ -123,7 +123,7 @@ static void replace_duplicate(int fd, int other) {
     if (other == fd || flags < 0)
         return;
     (void)preload_libc.dup3(fd, other, flags & FD_CLOEXEC ? O_CLOEXEC : 0);
-    preload_mark(other, preload_marked(fd));
+    preload_mark_as(fd, other);
 }
 
 void preload_replace_end(int fd, uint64_t old) {

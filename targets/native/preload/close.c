@@ -49,7 +49,7 @@ PRELOADED int close(int fd) {
     struct carrick_socket_name name;
     struct linger linger;
     int noted = errno;
-    preload_mark(fd, false);
+    preload_mark(fd, NULL);
     if (linger_of(fd, &linger) && linger.l_linger && preload_name(fd, &name) &&
         name.kind == CARRICK_SOCKET_CONNECTION) {
         errno = noted;

@@ -15,6 +15,14 @@ PRELOADED int ioctl(int fd, unsigned long request, ...) {
     va_start(list, request);
     void *argument = va_arg(list, void *);
     va_end(list);
+    if (request == FIONREAD && preload_is_letters(fd, &name)) { /* of the next message */
+        struct msghdr none = {0};
+        ssize_t len = preload_letters_receive(fd, &name, &none, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
+        *(int *)argument = len > 0 ? (int)len : 0;
+        return 0;
+    }
+    if (request == SIOCOUTQ && preload_is_letters(fd, &name))
+        return preload_libc.ioctl(fd, request, argument);
     if ((request != SIOCOUTQ && request != SIOCOUTQNSD) || !preload_name(fd, &name))
         return preload_libc.ioctl(fd, request, argument);
     bool sent = request == SIOCOUTQ, connection = name.kind == CARRICK_SOCKET_CONNECTION;

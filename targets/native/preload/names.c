@@ -42,14 +42,35 @@ static int option_of(int fd, int level, int option) {
     return preload_libc.getsockopt(fd, level, option, &value, &len) == 0 ? value : 0;
 }
 
-bool preload_is_stream(int fd, struct carrick_ask *ask) {
+/* Of the kernel's datagram socket that stands for one of the type SOCK_SEQPACKET: a pace that nobody asks for. */
+#define PACKETS_PACE 0x7061636b
+
+int preload_type(int fd, struct carrick_ask *ask) {
     int before = errno;
     int domain = option_of(fd, SOL_SOCKET, SO_DOMAIN);
-    bool stream = (domain == AF_INET || domain == AF_INET6) && option_of(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP;
+    int protocol = domain == AF_INET || domain == AF_INET6 ? option_of(fd, SOL_SOCKET, SO_PROTOCOL) : 0;
+    int type = protocol == IPPROTO_TCP ? SOCK_STREAM : protocol == IPPROTO_UDP ? SOCK_DGRAM : 0;
+    if (type == SOCK_DGRAM && option_of(fd, SOL_SOCKET, SO_MAX_PACING_RATE) == PACKETS_PACE)
+        type = SOCK_SEQPACKET;
+    ask->item = type == SOCK_STREAM ? 0 : (uint32_t)type;
     ask->six = domain == AF_INET6;
-    ask->only6 = stream && ask->six && option_of(fd, IPPROTO_IPV6, IPV6_V6ONLY) != 0;
+    ask->only6 = type && ask->six && option_of(fd, IPPROTO_IPV6, IPV6_V6ONLY) != 0;
     errno = before;
-    return stream;
+    return type;
+}
+
+bool preload_connects(int fd, struct carrick_ask *ask) {
+    int type = preload_type(fd, ask);
+    return type == SOCK_STREAM || type == SOCK_SEQPACKET;
+}
+
+int preload_make_packets(int domain, int flags) {
+    static const int pace = PACKETS_PACE;
+    int fd = preload_libc.socket(domain, SOCK_DGRAM | flags, 0);
+    if (fd < 0 || preload_libc.setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof pace) == 0)
+        return fd;
+    preload_libc.close(fd);
+    return -1;
 }
 
 bool preload_is_fresh(int fd) {
@@ -63,7 +84,7 @@ bool preload_is_fresh(int fd) {
     int before = errno;
     bool named = preload_libc.getsockname(fd, &address.any, &len) != 0 || address.in.sin_port != 0;
     errno = before;
-    return !named && preload_is_stream(fd, &family);
+    return !named && preload_type(fd, &family) != 0;
 }
 
 static bool is_loopback(struct carrick_ip6_address address) {
@@ -71,7 +92,7 @@ static bool is_loopback(struct carrick_ip6_address address) {
                                             : address.high == 0 && address.low == 1;
 }
 
-bool preload_address(const struct sockaddr *from, socklen_t len, struct carrick_ask *ask) {
+bool preload_any_address(const struct sockaddr *from, socklen_t len, struct carrick_ask *ask) {
     if (from && from->sa_family == AF_INET && len >= sizeof(struct sockaddr_in)) {
         struct sockaddr_in in;
         memcpy(&in, from, sizeof in);
@@ -85,7 +106,11 @@ bool preload_address(const struct sockaddr *from, socklen_t len, struct carrick_
     } else {
         return false;
     }
-    return !is_loopback(ask->address);
+    return true;
+}
+
+bool preload_address(const struct sockaddr *from, socklen_t len, struct carrick_ask *ask) {
+    return preload_any_address(from, len, ask) && !is_loopback(ask->address);
 }
 
 void preload_give(bool six, struct carrick_ip6_address address, uint16_t port, struct sockaddr *to, socklen_t *len) {
@@ -186,7 +211,8 @@ int preload_replace(int fd, int from) {
                   ? -1
                   : preload_libc.dup3(from, fd, closed_by_exec & FD_CLOEXEC ? O_CLOEXEC : 0);
     int why = errno;
-    preload_mark(fd, preload_name(fd, &name));
+    bool ours = preload_name(fd, &name);
+    preload_mark(fd, ours ? &name : NULL);
     preload_replace_end(fd, old);
     preload_libc.close(from);
     errno = why;
@@ -214,7 +240,9 @@ static void restore_options(int fd, int fresh, bool six, bool only6) {
 }
 
 int preload_forget(int fd, const struct carrick_socket_name *name) {
-    int fresh = socket(name->six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int domain = name->six ? AF_INET6 : AF_INET;
+    int fresh = name->packets ? preload_make_packets(domain, SOCK_CLOEXEC)
+                              : preload_libc.socket(domain, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fresh < 0)
         return -1;
     restore_options(fd, fresh, name->six, name->only6);

@@ -10,18 +10,28 @@ static int fail(int error) {
     return -1;
 }
 
+/* One of ours is bound already. */
+static int bind_kernels(int fd, const struct sockaddr *address, socklen_t len) {
+    struct carrick_socket_name name;
+    return preload_is_letters(fd, &name) ? fail(EINVAL) : preload_libc.bind(fd, address, len);
+}
+
 PRELOADED int bind(int fd, const struct sockaddr *address, socklen_t len) {
     struct carrick_ask ask = {.kind = CARRICK_ASK_BIND};
     struct carrick_answer answer;
-    if (!preload_is_stream(fd, &ask) || !preload_address(address, len, &ask))
-        return preload_libc.bind(fd, address, len);
+    int type = preload_type(fd, &ask);
+    bool known = preload_address(address, len, &ask);
+    if (type == SOCK_SEQPACKET && !known)
+        return fail(EADDRNOTAVAIL);
+    if (!type || !known || (type == SOCK_DGRAM && !preload_is_fresh(fd)))
+        return bind_kernels(fd, address, len);
     preload_options(fd, &ask.options);
     int own, connection = preload_ask(&ask, -1, &answer, &own);
     if (connection < 0)
         return -1;
     preload_libc.close(connection);
-    if (answer.error == CARRICK_NOT_OURS)
-        return preload_libc.bind(fd, address, len);
+    if (answer.error < 0)
+        return type == SOCK_SEQPACKET ? fail(EADDRNOTAVAIL) : preload_libc.bind(fd, address, len);
     return own < 0 ? fail(answer.error ? answer.error : EMFILE) : preload_replace(fd, own);
 }
 
@@ -62,8 +72,10 @@ static int listen_ours(int fd, const struct carrick_socket_name *name, int backl
 PRELOADED int listen(int fd, int backlog) {
     struct carrick_socket_name name;
     struct carrick_ask ask;
-    if (!preload_name(fd, &name) && preload_is_fresh(fd) && preload_is_stream(fd, &ask) && bind_any(fd, ask.six) != 0)
+    if (!preload_name(fd, &name) && preload_is_fresh(fd) && preload_connects(fd, &ask) && bind_any(fd, ask.six) != 0)
         return -1;
+    if (preload_is_letters(fd, &name))
+        return fail(EOPNOTSUPP);
     if (!preload_name(fd, &name) || name.kind != CARRICK_SOCKET_BOUND)
         return preload_libc.listen(fd, backlog);
     int error = listen_ours(fd, &name, backlog);
@@ -75,6 +87,8 @@ PRELOADED int listen(int fd, int backlog) {
 PRELOADED int shutdown(int fd, int how) {
     struct carrick_socket_name name;
     bool ours = !preload_confined && preload_name(fd, &name);
+    if (ours && name.kind == CARRICK_SOCKET_LETTERS)
+        return preload_letters_shutdown(fd, how);
     if (ours && name.kind == CARRICK_SOCKET_CONNECTION && preload_is_over(fd, &name))
         return fail(ENOTCONN);
     if (!ours || name.kind != CARRICK_SOCKET_BOUND)
@@ -128,6 +142,8 @@ static int accept_next(int fd, struct carrick_answer *ends) {
 PRELOADED int accept4(int fd, struct sockaddr *address, socklen_t *len, int flags) {
     struct carrick_socket_name name;
     struct carrick_answer ends;
+    if (preload_is_letters(fd, &name))
+        return fail(EOPNOTSUPP);
     if (!preload_name(fd, &name) || name.kind != CARRICK_SOCKET_BOUND)
         return preload_libc.accept4(fd, address, len, flags);
     if (!has_free_descriptor(fd))
@@ -135,7 +151,7 @@ PRELOADED int accept4(int fd, struct sockaddr *address, socklen_t *len, int flag
     int accepted = accept_next(fd, &ends);
     if (accepted < 0)
         return -1;
-    preload_mark(accepted, true);
+    preload_mark(accepted, &(struct carrick_socket_name){.kind = CARRICK_SOCKET_CONNECTION, .packets = name.packets});
     if (!(flags & SOCK_CLOEXEC))
         (void)preload_libc.fcntl(accepted, F_SETFD, NULL);
     if (flags & SOCK_NONBLOCK)
@@ -200,6 +216,7 @@ static void as_bound(struct carrick_ask *ask, const struct carrick_socket_name *
     ask->id = name->id;
     ask->six = name->six;
     ask->only6 = name->only6;
+    ask->item = name->packets ? SOCK_SEQPACKET : 0;
     ask->local_port = name->local_port;
 }
 
@@ -216,24 +233,50 @@ static int begin(int fd, struct carrick_ask *ask, const struct carrick_socket_na
     int own, connection = preload_ask(ask, bound ? fd : -1, &answer, &own);
     if (connection < 0)
         return -1;
-    if (answer.error != CARRICK_NOT_OURS) /* a descriptor that came along may have found no place */
+    if (answer.error >= 0) /* a descriptor that came along may have found no place */
         return finish(fd, waits, connection, own, answer.error || own >= 0 ? answer.error : EMFILE);
     preload_libc.close(connection);
-    return bound ? fail(ENETUNREACH) : preload_libc.connect(fd, address, len);
+    return bound || ask->item ? fail(ENETUNREACH) : preload_libc.connect(fd, address, len);
+}
+
+/* A datagram socket of the kernel's. */
+static int connect_datagrams(int fd, const struct carrick_ask *ask, const struct sockaddr *address, socklen_t len) {
+    int error = preload_letters_connect(fd, ask);
+    return error < 0 ? preload_libc.connect(fd, address, len) : error ? fail(error) : 0;
 }
 
 PRELOADED int connect(int fd, const struct sockaddr *address, socklen_t len) {
     struct carrick_ask ask = {.kind = CARRICK_ASK_CONNECT};
     struct carrick_socket_name name;
     bool ours = preload_name(fd, &name), bound = ours && name.kind == CARRICK_SOCKET_BOUND;
+    if (ours && name.kind == CARRICK_SOCKET_LETTERS) {
+        int error = preload_letters_join(fd, &name, address, len);
+        return error ? fail(error) : 0;
+    }
     if (ours && address && len >= sizeof address->sa_family && address->sa_family == AF_UNSPEC)
         return disconnect(fd, &name);
     if (ours && !bound)
         return again(fd, &name);
-    if (!bound && !preload_is_stream(fd, &ask))
+    int type = bound ? SOCK_STREAM : preload_type(fd, &ask);
+    if (type == SOCK_DGRAM && preload_address(address, len, &ask))
+        return connect_datagrams(fd, &ask, address, len);
+    if (!type || type == SOCK_DGRAM)
         return preload_libc.connect(fd, address, len);
+    if (type == SOCK_SEQPACKET && !preload_address(address, len, &ask))
+        return fail(ENETUNREACH);
     /* This host, without a name, is the kernel's loopback. */
     if (!preload_address(address, len, &ask) || carrick_address_is_any(ask.address))
         return bound ? fail(preload_listens(fd) ? EISCONN : ENETUNREACH) : preload_libc.connect(fd, address, len);
     return begin(fd, &ask, bound ? &name : NULL, address, len);
+}
+
+/* The kernel has no packets in order over IP but those of protocols of its own. */
+PRELOADED int socket(int domain, int type, int protocol) {
+    int kind = type & ~(SOCK_CLOEXEC | SOCK_NONBLOCK), fd = preload_libc.socket(domain, type, protocol);
+    bool ip = domain == AF_INET || domain == AF_INET6;
+    if (fd >= 0 || !ip || kind != SOCK_SEQPACKET || protocol != 0)
+        return fd;
+    int why = errno;
+    struct carrick_ask any = {.address = {0}};
+    return preload_offers(&any) & 1u << SOCK_SEQPACKET ? preload_make_packets(domain, type & ~kind) : fail(why);
 }

@@ -30,6 +30,8 @@ PRELOADED int getsockname(int fd, struct sockaddr *address, socklen_t *len) {
     struct carrick_socket_name name, ends;
     if (!preload_name(fd, &name))
         return preload_libc.getsockname(fd, address, len);
+    if (name.kind == CARRICK_SOCKET_LETTERS && preload_has_peer(fd))
+        name.local_address = name.remote_address; /* the stack's: as on Linux, it is known by the peer's */
     if (name.kind == CARRICK_SOCKET_CONNECTION) {
         if (!preload_ends(fd, &ends))
             ends_of(fd, &name, &ends);
@@ -39,10 +41,23 @@ PRELOADED int getsockname(int fd, struct sockaddr *address, socklen_t *len) {
     return 0;
 }
 
+static int peer_of(int fd, const struct carrick_socket_name *name, struct sockaddr *address, socklen_t *len) {
+    struct carrick_answer ends;
+    int error = preload_has_peer(fd) ? preload_letters_ends(fd, name, &ends) : ENOTCONN;
+    if (!error && ends.remote_port == 0)
+        error = ENOTCONN;
+    if (!error)
+        preload_give(name->six, ends.remote_address, ends.remote_port, address, len);
+    errno = error ? error : errno;
+    return error ? -1 : 0;
+}
+
 PRELOADED int getpeername(int fd, struct sockaddr *address, socklen_t *len) {
     struct carrick_socket_name name, ends;
     if (!preload_name(fd, &name))
         return preload_libc.getpeername(fd, address, len);
+    if (name.kind == CARRICK_SOCKET_LETTERS)
+        return peer_of(fd, &name, address, len);
     if (name.kind != CARRICK_SOCKET_CONNECTION || !preload_ends(fd, &ends) || preload_is_over(fd, &name)) {
         errno = ENOTCONN;
         return -1;
@@ -218,16 +233,39 @@ static int get_transport(int fd, const struct carrick_socket_name *name, int lev
     return error ? fail(error) : give((int)told, value, len);
 }
 
+/* Of a datagram socket. */
+static int get_of_letters(int fd, const struct carrick_socket_name *name, int level, int option, void *value,
+                          socklen_t *len) {
+    if (level == IPPROTO_IPV6 && option == IPV6_V6ONLY && name->six)
+        return give(name->only6, value, len);
+    if (level != SOL_SOCKET)
+        return fail(ENOPROTOOPT);
+    switch (option) {
+    case SO_ERROR:
+        return give(preload_letters_error(fd), value, len);
+    case SO_TYPE:
+        return give(SOCK_DGRAM, value, len);
+    case SO_DOMAIN:
+        return give(name->six ? AF_INET6 : AF_INET, value, len);
+    case SO_PROTOCOL:
+        return give(IPPROTO_UDP, value, len);
+    case PRELOAD_HAS_PEER:
+        return fail(ENOPROTOOPT);
+    default:
+        return preload_libc.getsockopt(fd, level, option, value, len);
+    }
+}
+
 static int get_socket(int fd, const struct carrick_socket_name *name, int option, void *value, socklen_t *len) {
     switch (option) {
     case SO_ERROR:
         return why(fd, name, value, len);
     case SO_TYPE:
-        return give(SOCK_STREAM, value, len);
+        return give(name->packets ? SOCK_SEQPACKET : SOCK_STREAM, value, len);
     case SO_DOMAIN:
         return give(name->six ? AF_INET6 : AF_INET, value, len);
     case SO_PROTOCOL:
-        return give(IPPROTO_TCP, value, len);
+        return give(name->packets ? 0 : IPPROTO_TCP, value, len);
     case SO_ACCEPTCONN:
         return give(name->kind == CARRICK_SOCKET_BOUND && preload_listens(fd), value, len);
     case SO_KEEPALIVE: /* an accepted connection has it of its listening socket, at the stack */
@@ -241,10 +279,23 @@ static bool is_level(int level) {
     return level == SOL_SOCKET || level == IPPROTO_TCP || level == IPPROTO_IP || level == IPPROTO_IPV6;
 }
 
+/* Of a socket that is the kernel's: the type of one that stands for another. */
+static int get_before(int fd, int level, int option, void *value, socklen_t *len) {
+    struct carrick_ask ask;
+    bool type = level == SOL_SOCKET && (option == SO_TYPE || option == SO_PROTOCOL);
+    if (type && preload_type(fd, &ask) == SOCK_SEQPACKET)
+        return give(option == SO_TYPE ? SOCK_SEQPACKET : 0, value, len);
+    return preload_libc.getsockopt(fd, level, option, value, len);
+}
+
 PRELOADED int getsockopt(int fd, int level, int option, void *restrict value, socklen_t *restrict len) {
     struct carrick_socket_name name;
-    if (!value || !len || !is_level(level) || !preload_name(fd, &name))
+    if (!value || !len || !is_level(level))
         return preload_libc.getsockopt(fd, level, option, value, len);
+    if (!preload_name(fd, &name))
+        return get_before(fd, level, option, value, len);
+    if (name.kind == CARRICK_SOCKET_LETTERS)
+        return get_of_letters(fd, &name, level, option, value, len);
     return level == SOL_SOCKET ? get_socket(fd, &name, option, value, len)
                                : get_transport(fd, &name, level, option, value, len);
 }
@@ -288,15 +339,41 @@ static int set_receive(int fd, uint64_t id, int option, const void *value, sockl
     return set(fd, id, CARRICK_OPTION_RECEIVE, (uint32_t)size / 2); /* the kernel tells twice of it */
 }
 
+/* Whether a socket may become one of ours, and then has not what the kernel has. */
+static bool loses(int fd) {
+    struct carrick_ask ask = {.address = {0}};
+    if (!preload_is_fresh(fd))
+        return false;
+    int type = preload_type(fd, &ask);
+    ask.address = (struct carrick_ip6_address){0};
+    return type != SOCK_DGRAM || preload_offers(&ask) & 1u << SOCK_DGRAM;
+}
+
 /* Of a socket that is the kernel's: what it would lose as one of ours is refused. */
 static int set_before(int fd, int level, int option, const void *value, socklen_t len) {
     bool known = level == SOL_SOCKET
                      ? option != SO_ZEROCOPY
                      : preload_option(level, option) || (level == IPPROTO_IPV6 && option == IPV6_V6ONLY);
-    bool lost = !known && preload_is_fresh(fd);
+    bool lost = !known && loses(fd);
     if (level == IPPROTO_TCP && option == TCP_LINGER2)
         preload_sets_linger2();
     return lost ? fail(ENOPROTOOPT) : preload_libc.setsockopt(fd, level, option, value, len);
+}
+
+/* Of a datagram socket: what the kernel does for the pair. */
+static int set_of_letters(int fd, const struct carrick_socket_name *name, int level, int option, const void *value,
+                          socklen_t len) {
+    int size = 0;
+    if (level == IPPROTO_IPV6 && option == IPV6_V6ONLY)
+        return fail(name->six ? EINVAL : ENOPROTOOPT); /* it is bound already */
+    if (level != SOL_SOCKET || option == SO_ZEROCOPY || option == PRELOAD_HAS_PEER)
+        return fail(ENOPROTOOPT);
+    if ((option == SO_SNDBUF || option == SO_SNDBUFFORCE) && len >= sizeof size) {
+        memcpy(&size, value, sizeof size);
+        size = size < LETTERS_BUFFER ? LETTERS_BUFFER : size;
+        return preload_libc.setsockopt(fd, level, option, &size, sizeof size);
+    }
+    return preload_libc.setsockopt(fd, level, option, value, len);
 }
 
 /* A Unix socket says otherwise that it has no options of a level. */
@@ -315,6 +392,8 @@ PRELOADED int setsockopt(int fd, int level, int option, const void *value, sockl
         return of_level(fd, preload_libc.setsockopt(fd, level, option, value, len));
     if (!preload_name(fd, &name))
         return set_before(fd, level, option, value, len);
+    if (name.kind == CARRICK_SOCKET_LETTERS)
+        return set_of_letters(fd, &name, level, option, value, len);
     if (level == SOL_SOCKET && option == SO_LINGER)
         return set_linger(fd, name.id, value, len);
     if (level == IPPROTO_IPV6 && option == IPV6_V6ONLY)

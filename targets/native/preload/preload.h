@@ -57,6 +57,8 @@
          (int fd, const void *data, size_t len, int flags, const struct sockaddr *address, socklen_t address_len),     \
          (fd, data, len, flags, address, address_len))                                                                 \
     CALL(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))                    \
+    CALL(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags), (fd, messages, count, flags))   \
+    CALL(int, socket, (int domain, int type, int protocol), (domain, type, protocol))                                  \
     CALL(int, poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))                           \
     CALL(int, ppoll, (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),        \
          (fds, count, timeout, mask))                                                                                  \
@@ -107,8 +109,16 @@ int preload_await(int connection, int fd);
  * stack. */
 int preload_tell(const struct carrick_ask *ask, int fd);
 
-/* Whether the socket is one of the kernel's streams over IP. If so, `ask` has its family. */
-bool preload_is_stream(int fd, struct carrick_ask *ask);
+/* The type of a socket of the kernel's over IP that may become one of ours: SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET; 0:
+ * it is none. If so, `ask` has its type and family. */
+int preload_type(int fd, struct carrick_ask *ask);
+/* The same of one that has a connection. */
+bool preload_connects(int fd, struct carrick_ask *ask);
+/* A socket of the kernel's that stands for one of the type SOCK_SEQPACKET, which the kernel has not: it becomes ours
+ * with bind() or connect(), and sends nothing itself. -1: the system gives none. */
+int preload_make_packets(int domain, int flags);
+/* The address and port within, also of loopback. False: it is of another family. */
+bool preload_any_address(const struct sockaddr *from, socklen_t len, struct carrick_ask *ask);
 /* The address and port within. False: it is of another family, or of loopback. */
 bool preload_address(const struct sockaddr *from, socklen_t len, struct carrick_ask *ask);
 /* Writes an address as the kernel would: what fits into *len, and its length. */
@@ -127,8 +137,40 @@ int preload_duplicated(int fd, int other);
 
 /* Which descriptors are ours, as far as this process has seen. It is a hint alone: one that was closed
  * unseen may be another file by now, and one that came from another process is missing. */
-void preload_mark(int fd, bool is);
+/* It has this name; NULL: it is not ours. */
+void preload_mark(int fd, const struct carrick_socket_name *name);
+/* `other` is what `fd` is. */
+void preload_mark_as(int fd, int other);
 bool preload_marked(int fd);
+
+/* The same of datagram sockets. */
+bool preload_marked_letters(int fd);
+
+/* Datagram sockets of ours (CARRICK_SOCKET_LETTERS). */
+
+/* On one that has a peer: as PRELOAD_LISTENS. */
+#define PRELOAD_HAS_PEER SO_DONTROUTE
+/* Bytes that one can hold at least that were sent, whatever its program asks for: the longest message. */
+#define LETTERS_BUFFER 131072
+bool preload_has_peer(int fd);
+/* Whether the socket is one, also where it came from another process. */
+bool preload_is_letters(int fd, struct carrick_socket_name *name);
+/* Gives a socket of the kernel's a peer at the stack. Returns an errno; CARRICK_NOT_OURS: the kernel shall do it. */
+int preload_letters_connect(int fd, const struct carrick_ask *ask);
+/* The same of one of ours, which may also lose its peer (AF_UNSPEC). */
+int preload_letters_join(int fd, const struct carrick_socket_name *name, const struct sockaddr *address, socklen_t len);
+/* The kernel's socket `fd` sends to an address: it becomes one of ours if the stack has the address. Returns an errno,
+ * 0 if it has, CARRICK_NOT_OURS if the kernel shall do it. */
+int preload_letters_begin(int fd, const struct sockaddr *address, socklen_t len);
+ssize_t preload_letters_send(int fd, const struct carrick_socket_name *name, const struct msghdr *message, int flags);
+ssize_t preload_letters_receive(int fd, const struct carrick_socket_name *name, struct msghdr *message, int flags);
+/* The error that waits to be received, which is taken. */
+int preload_letters_error(int fd);
+/* Both ends. Returns an errno. */
+int preload_letters_ends(int fd, const struct carrick_socket_name *name, struct carrick_answer *ends);
+int preload_letters_shutdown(int fd, int how);
+/* Types that the stack has for an address (CARRICK_ASK_OFFERS). */
+uint32_t preload_offers(const struct carrick_ask *of);
 
 /* How an error is asked for: by whoever takes it, by whoever only looks, or by one who reads (whom the error of writing
  * to a peer that has ended is not for). */

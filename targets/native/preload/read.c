@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "preload/preload.h"
@@ -27,34 +28,63 @@ ssize_t preload_ended(int fd, ssize_t got) {
     return error ? -1 : got;
 }
 
-/* What can be read of a listening socket are connections, for accept() alone. */
-static bool refuses_reading(int fd) {
-    struct carrick_socket_name name;
+/* What reading a descriptor is. */
+enum reading { AS_EVER, REFUSED, OF_LETTERS };
+
+/* What can be read of a listening socket are connections, for accept() alone (REFUSED, with errno). A datagram socket
+ * of ours has this name. */
+static enum reading reading_of(int fd, struct carrick_socket_name *name) {
     int type = 0, noted = errno;
     socklen_t len = sizeof type;
-    bool refuses = !preload_confined && preload_libc.getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
-                   type == SOCK_SEQPACKET && preload_name(fd, &name) && name.kind == CARRICK_SOCKET_BOUND;
+    if (preload_confined)
+        return preload_is_letters(fd, name) ? OF_LETTERS : AS_EVER;
+    bool may = preload_libc.getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_SEQPACKET &&
+               preload_name(fd, name);
+    bool refuses = may && name->kind == CARRICK_SOCKET_BOUND;
     errno = refuses ? ENOTCONN : noted;
-    return refuses;
+    if (may && name->kind == CARRICK_SOCKET_LETTERS)
+        preload_mark(fd, name); /* it may have come from another process */
+    return refuses ? REFUSED : may && name->kind == CARRICK_SOCKET_LETTERS ? OF_LETTERS : AS_EVER;
+}
+
+/* The same into pieces. */
+static ssize_t read_letter(int fd, const struct carrick_socket_name *name, struct iovec *pieces, size_t count,
+                           int flags) {
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = count};
+    return preload_letters_receive(fd, name, &message, flags);
 }
 
 PRELOADED ssize_t read(int fd, void *data, size_t len) {
-    if (len > 0 && refuses_reading(fd))
-        return -1;
+    struct carrick_socket_name name;
+    enum reading reading = len > 0 ? reading_of(fd, &name) : AS_EVER;
+    if (reading != AS_EVER)
+        return reading == REFUSED ? -1 : read_letter(fd, &name, &(struct iovec){data, len}, 1, 0);
     ssize_t got = preload_libc.read(fd, data, len);
     return got <= 0 && len > 0 ? preload_ended(fd, got) : got;
 }
 
 PRELOADED ssize_t readv(int fd, const struct iovec *pieces, int count) {
-    if (refuses_reading(fd))
-        return -1;
+    struct carrick_socket_name name;
+    enum reading reading = reading_of(fd, &name);
+    union {
+        const struct iovec *given;
+        struct iovec *pieces;
+    } region = {pieces}; /* they are only read */
+    if (reading != AS_EVER)
+        return reading == REFUSED || count < 0 ? -1 : read_letter(fd, &name, region.pieces, (size_t)count, 0);
     ssize_t got = preload_libc.readv(fd, pieces, count);
     return got <= 0 && count > 0 ? preload_ended(fd, got) : got;
 }
 
+static ssize_t refuse(int error) {
+    errno = error;
+    return -1;
+}
+
 PRELOADED ssize_t preadv2(int fd, const struct iovec *pieces, int count, off_t at, int flags) {
-    if (at == -1 && refuses_reading(fd))
-        return -1;
+    struct carrick_socket_name name;
+    if (at == -1 && reading_of(fd, &name) != AS_EVER)
+        return flags == 0 ? readv(fd, pieces, count) : refuse(EOPNOTSUPP);
     ssize_t got = preload_libc.preadv2(fd, pieces, count, at, flags);
     return got <= 0 && count > 0 && at == -1 ? preload_ended(fd, got) : got;
 }
@@ -64,13 +94,18 @@ PRELOADED ssize_t preadv64v2(int fd, const struct iovec *pieces, int count, off6
 }
 
 PRELOADED ssize_t splice(int from, off64_t *from_at, int to, off64_t *to_at, size_t len, unsigned flags) {
+    struct carrick_socket_name name;
+    if (preload_marked_letters(from) && preload_is_letters(from, &name))
+        return refuse(EINVAL); /* as of other datagram sockets */
     ssize_t got = preload_libc.splice(from, from_at, to, to_at, len, flags);
     return got <= 0 && len > 0 && !from_at ? preload_ended(from, got) : got;
 }
 
 PRELOADED ssize_t recv(int fd, void *data, size_t len, int flags) {
-    if (refuses_reading(fd))
-        return -1;
+    struct carrick_socket_name name;
+    enum reading reading = reading_of(fd, &name);
+    if (reading != AS_EVER)
+        return reading == REFUSED ? -1 : read_letter(fd, &name, &(struct iovec){data, len}, 1, flags);
     ssize_t got = preload_differs(fd, flags) ? preload_receive(fd, &(struct iovec){data, len}, 1, flags)
                                              : preload_libc.recv(fd, data, len, flags);
     return got <= 0 && len > 0 ? preload_ended(fd, got) : got;
@@ -90,6 +125,15 @@ static void give_address(const struct sockaddr_storage *from, socklen_t full, vo
     *len = told;
 }
 
+static ssize_t letter_from(int fd, const struct carrick_socket_name *name, void *data, size_t len, int flags,
+                           struct sockaddr *address, socklen_t *address_len) {
+    struct iovec piece = {data, len};
+    struct msghdr message = {.msg_name = address, .msg_namelen = *address_len, .msg_iov = &piece, .msg_iovlen = 1};
+    ssize_t got = preload_letters_receive(fd, name, &message, flags);
+    *address_len = message.msg_namelen;
+    return got;
+}
+
 PRELOADED ssize_t recvfrom(int fd, void *restrict data, size_t len, int flags, struct sockaddr *restrict address,
                            socklen_t *restrict address_len) {
     struct sockaddr_storage from;
@@ -97,8 +141,10 @@ PRELOADED ssize_t recvfrom(int fd, void *restrict data, size_t len, int flags, s
     if (!address || !address_len || *address_len > sizeof from) /* who gives no address, or a length that is none */
         return !address || !address_len ? recv(fd, data, len, flags)
                                         : preload_libc.recvfrom(fd, data, len, flags, address, address_len);
-    if (refuses_reading(fd))
-        return -1;
+    struct carrick_socket_name name;
+    enum reading reading = reading_of(fd, &name);
+    if (reading != AS_EVER)
+        return reading == REFUSED ? -1 : letter_from(fd, &name, data, len, flags, address, address_len);
     bool differs = preload_differs(fd, flags);
     ssize_t got = differs ? preload_receive(fd, &(struct iovec){data, len}, 1, flags)
                           : preload_libc.recvfrom(fd, data, len, flags, (struct sockaddr *)&from, &full);
@@ -126,8 +172,10 @@ static ssize_t receive_message(int fd, struct msghdr *message, int flags) {
 }
 
 PRELOADED ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
-    if (refuses_reading(fd))
-        return -1;
+    struct carrick_socket_name name;
+    enum reading reading = reading_of(fd, &name);
+    if (reading != AS_EVER)
+        return reading == REFUSED ? -1 : preload_letters_receive(fd, &name, message, flags);
     bool differs = preload_differs(fd, flags);
     ssize_t got = differs ? preload_receive(fd, message->msg_iov, message->msg_iovlen, flags)
                           : receive_message(fd, message, flags);
@@ -141,7 +189,31 @@ PRELOADED ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
     return got;
 }
 
+static int letters_receive(int fd, const struct carrick_socket_name *name, struct mmsghdr *messages, unsigned count,
+                           int flags, const struct timespec *timeout) {
+    struct timespec begin = {0}, now = {0};
+    unsigned done = 0;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    while (done < count) {
+        bool waits = done == 0 || !(flags & MSG_WAITFORONE);
+        ssize_t got = preload_letters_receive(fd, name, &messages[done].msg_hdr,
+                                              (flags & ~MSG_WAITFORONE) | (waits ? 0 : MSG_DONTWAIT));
+        if (got < 0)
+            return done > 0 ? (int)done : -1;
+        messages[done++].msg_len = (unsigned)got;
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        if (timeout &&
+            (now.tv_sec - begin.tv_sec > timeout->tv_sec ||
+             (now.tv_sec - begin.tv_sec == timeout->tv_sec && now.tv_nsec - begin.tv_nsec >= timeout->tv_nsec)))
+            break; /* as the kernel, which looks at the time behind each message */
+    }
+    return (int)done;
+}
+
 PRELOADED int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
+    struct carrick_socket_name name;
+    if (reading_of(fd, &name) == OF_LETTERS)
+        return letters_receive(fd, &name, messages, count, flags, timeout);
     int got = preload_libc.recvmmsg(fd, messages, count, flags, timeout);
     bool nothing = got <= 0 || (got == 1 && messages[0].msg_len == 0 && messages[0].msg_hdr.msg_iovlen > 0);
     if (nothing && count > 0 && preload_ended(fd, got < 0 ? -1 : 0) < 0)

@@ -14,7 +14,8 @@ static bool peeks_all(int flags) {
 
 bool preload_differs(int fd, int flags) {
     bool may = flags & (MSG_ERRQUEUE | MSG_OOB | MSG_TRUNC) || peeks_all(flags);
-    return may && preload_is_connection(fd);
+    struct carrick_socket_name name;
+    return may && preload_name(fd, &name) && name.kind == CARRICK_SOCKET_CONNECTION && !name.packets;
 }
 
 /* How many bytes MSG_PEEK with MSG_TRUNC finds, which looks at none of them. */

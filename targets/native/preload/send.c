@@ -23,21 +23,51 @@
 
 #define MARKS 65536 /* descriptors behind them are never marked */
 
-static _Atomic uint64_t marks[MARKS / 64];
+/* Of ours: all, those of the type SOCK_SEQPACKET, datagram sockets. */
+static _Atomic uint64_t marks[MARKS / 64], packets[MARKS / 64], letters[MARKS / 64];
 
-void preload_mark(int fd, bool is) {
+static bool is_marked(const _Atomic uint64_t *of, int fd) {
+    return fd >= 0 && fd < MARKS && atomic_load_explicit(&of[fd / 64], memory_order_relaxed) >> (fd & 63) & 1;
+}
+
+static void mark(_Atomic uint64_t *of, int fd, bool is) {
     uint64_t bit = UINT64_C(1) << (fd & 63);
-    if (fd < 0 || fd >= MARKS || preload_marked(fd) == is)
+    if (fd < 0 || fd >= MARKS || is_marked(of, fd) == is)
         return;
     if (is)
-        atomic_fetch_or_explicit(&marks[fd / 64], bit, memory_order_relaxed);
+        atomic_fetch_or_explicit(&of[fd / 64], bit, memory_order_relaxed);
     else
-        atomic_fetch_and_explicit(&marks[fd / 64], ~bit, memory_order_relaxed);
+        atomic_fetch_and_explicit(&of[fd / 64], ~bit, memory_order_relaxed);
+}
+
+void preload_mark(int fd, const struct carrick_socket_name *name) {
+    mark(marks, fd, name != NULL);
+    mark(packets, fd, name && name->packets && name->kind == CARRICK_SOCKET_CONNECTION);
+    mark(letters, fd, name && name->kind == CARRICK_SOCKET_LETTERS);
+}
+
+void preload_mark_as(int fd, int other) {
+    mark(marks, other, is_marked(marks, fd));
+    mark(packets, other, is_marked(packets, fd));
+    mark(letters, other, is_marked(letters, fd));
 }
 
 bool preload_marked(int fd) {
-    return fd >= 0 && fd < MARKS && !preload_confined &&
-           atomic_load_explicit(&marks[fd / 64], memory_order_relaxed) >> (fd & 63) & 1;
+    return !preload_confined && is_marked(marks, fd);
+}
+
+bool preload_marked_letters(int fd) {
+    return is_marked(letters, fd);
+}
+
+/* Whether a message is longer than the socket of the type SOCK_SEQPACKET takes, or has flags that it has not: *error.
+ */
+static bool refuses_packet(int fd, size_t len, int flags, int *error) {
+    struct carrick_socket_name name;
+    if (!is_marked(packets, fd) || preload_confined || !preload_name(fd, &name) || !name.packets)
+        return false;
+    *error = flags & MSG_MORE ? EOPNOTSUPP : len == 0 || len > name.remote_port ? EMSGSIZE : 0;
+    return *error != 0;
 }
 
 bool preload_is_connection(int fd) {
@@ -114,6 +144,38 @@ static bool opens(int fd, int flags, const struct sockaddr *address) {
     return flags & MSG_FASTOPEN && address && !preload_name(fd, &name) && preload_is_fresh(fd);
 }
 
+static size_t length_of(const struct iovec *pieces, size_t count) {
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++)
+        len += pieces[i].iov_len;
+    return len;
+}
+
+/* Whether it is a datagram socket of ours, or becomes one by sending to this address: *error, if it must not. */
+static bool is_letters(int fd, const void *address, socklen_t len, struct carrick_socket_name *name, int *error) {
+    if (preload_marked_letters(fd))
+        return preload_is_letters(fd, name);
+    if (!address || preload_marked(fd))
+        return false;
+    *error = preload_letters_begin(fd, address, len);
+    if (*error == 0)
+        return preload_is_letters(fd, name);
+    bool refused = *error > 0;
+    *error = refused ? *error : 0;
+    return refused;
+}
+
+static ssize_t letters_sendto(int fd, const struct carrick_socket_name *name, const void *data, size_t len, int flags,
+                              const struct sockaddr *address, socklen_t address_len) {
+    union {
+        const void *given;
+        void *octets;
+    } octets = {data}, to = {address}; /* they are only read */
+    struct iovec piece = {octets.octets, len};
+    struct msghdr message = {.msg_name = to.octets, .msg_namelen = address_len, .msg_iov = &piece, .msg_iovlen = 1};
+    return preload_letters_send(fd, name, &message, flags);
+}
+
 PRELOADED ssize_t sendto(int fd, const void *data, size_t len, int flags, const struct sockaddr *address,
                          socklen_t address_len) {
     union {
@@ -121,6 +183,12 @@ PRELOADED ssize_t sendto(int fd, const void *data, size_t len, int flags, const 
         void *octets;
     } region = {data};
     bool marked = preload_marked(fd);
+    struct carrick_socket_name name;
+    int error = 0;
+    if (is_letters(fd, address, address_len, &name, &error))
+        return error ? fail(error) : letters_sendto(fd, &name, data, len, flags, address, address_len);
+    if (refuses_packet(fd, len, flags, &error))
+        return fail(error);
     if (refuses_flags(fd, flags))
         return fail(EOPNOTSUPP);
     if (opens(fd, flags, address))
@@ -141,6 +209,12 @@ PRELOADED ssize_t send(int fd, const void *data, size_t len, int flags) {
 PRELOADED ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
     bool marked = preload_marked(fd);
     struct msghdr plain = *message;
+    struct carrick_socket_name name;
+    int error = 0;
+    if (is_letters(fd, message->msg_name, message->msg_namelen, &name, &error))
+        return error ? fail(error) : preload_letters_send(fd, &name, message, flags);
+    if (refuses_packet(fd, length_of(message->msg_iov, message->msg_iovlen), flags, &error))
+        return fail(error);
     if (refuses_flags(fd, flags))
         return fail(EOPNOTSUPP);
     plain.msg_name = NULL;
@@ -157,28 +231,58 @@ PRELOADED ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
     return marked ? sent(fd, put, flags) : put;
 }
 
+/* As the kernel: an error behind the first message is left for the next call. */
+PRELOADED int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags) {
+    struct carrick_socket_name name;
+    int error = 0;
+    const struct msghdr *first = count > 0 ? &messages[0].msg_hdr : NULL;
+    if (!first || !is_letters(fd, first->msg_name, first->msg_namelen, &name, &error))
+        return preload_libc.sendmmsg(fd, messages, count, flags);
+    unsigned done = 0;
+    for (; done < count && !error; done++) {
+        ssize_t put = preload_letters_send(fd, &name, &messages[done].msg_hdr, flags);
+        if (put < 0)
+            return done > 0 ? (int)done : -1;
+        messages[done].msg_len = (unsigned)put;
+    }
+    return error ? (int)fail(error) : (int)done;
+}
+
 /* Only a socket can be written to without the signal. */
 PRELOADED ssize_t write(int fd, const void *data, size_t len) {
-    if (!preload_marked(fd))
+    if (!preload_marked(fd) && !preload_marked_letters(fd))
         return preload_libc.write(fd, data, len);
+    struct carrick_socket_name name;
+    int error = 0;
+    if (is_letters(fd, NULL, 0, &name, &error))
+        return letters_sendto(fd, &name, data, len, 0, NULL, 0);
+    if (refuses_packet(fd, len, 0, &error))
+        return fail(error);
     ssize_t put = preload_libc.sendto(fd, data, len, MSG_NOSIGNAL, NULL, 0);
     if (put >= 0 || errno != ENOTSOCK)
         return sent(fd, put, 0);
-    preload_mark(fd, false);
+    preload_mark(fd, NULL);
     return preload_libc.write(fd, data, len);
 }
 
 PRELOADED ssize_t writev(int fd, const struct iovec *pieces, int count) {
-    if (!preload_marked(fd) || count < 0 || count > IOV_MAX)
+    bool marked = preload_marked(fd) || preload_marked_letters(fd);
+    if (!marked || count < 0 || count > IOV_MAX)
         return preload_libc.writev(fd, pieces, count);
     union {
         const struct iovec *given;
         struct iovec *pieces;
     } region = {pieces}; /* they are only read */
     struct msghdr message = {.msg_iov = region.pieces, .msg_iovlen = (size_t)count};
+    struct carrick_socket_name name;
+    int error = 0;
+    if (is_letters(fd, NULL, 0, &name, &error))
+        return preload_letters_send(fd, &name, &message, 0);
+    if (refuses_packet(fd, length_of(pieces, (size_t)count), 0, &error))
+        return fail(error);
     ssize_t put = preload_libc.sendmsg(fd, &message, MSG_NOSIGNAL);
     if (put >= 0 || errno != ENOTSOCK)
         return sent(fd, put, 0);
-    preload_mark(fd, false);
+    preload_mark(fd, NULL);
     return preload_libc.writev(fd, pieces, count);
 }

@@ -178,7 +178,8 @@ uint16_t carrick_connect_port(const struct carrick_stack *stack, uint32_t reques
 /* Ends an open request of carrick_connect, which completes with CARRICK_ABORTED: the peer is no longer called. Of
  * programs that have the call `cancel_connect`. */
 int carrick_cancel_connect(struct carrick_stack *stack, uint32_t request, carrick_done_fn done, void *user);
-/* Shape `message`: both ends open. Value: the handle of what joins them.
+/* Shape `message`: both ends open. Value: the handle of what joins them. Or one end listens, with carrick_listen: then
+ * carrick_accept gives the handle of what a peer's first message began.
  * Shape `rpc`: clients and servers open `local_port`; address and port are those of no peer. Value: the endpoint. */
 int carrick_open(struct carrick_stack *stack, uint16_t local_port, struct carrick_ip6_address address, uint16_t port,
                  carrick_done_fn done, void *user);
@@ -257,6 +258,18 @@ enum carrick_info {
  */
 int carrick_info(struct carrick_stack *stack, uint64_t connection, enum carrick_info item, carrick_done_fn done,
                  void *user);
+
+/* What holds for all messages of a program. */
+enum carrick_limit {
+    CARRICK_LIMIT_MESSAGE = 0, /* bytes of the longest one */
+    CARRICK_LIMIT_FIRST_PORT,  /* the ports that an application may have */
+    CARRICK_LIMIT_LAST_PORT,
+    CARRICK_LIMITS
+};
+
+/* Shape `message`. Value: the item. CARRICK_INVALID: the program does not report it. For programs with the call
+ * `limit`. */
+int carrick_limit(struct carrick_stack *stack, enum carrick_limit item, carrick_done_fn done, void *user);
 
 /* Shape `multistream`. A connection is listened for, accepted, connected to and closed as above; bytes go over its
  * streams, with carrick_send, carrick_recv and carrick_shutdown. A stream is over when both directions are: the peer's

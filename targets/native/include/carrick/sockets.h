@@ -8,6 +8,9 @@
  * is a pair of SOCK_SEQPACKET sockets, over which accepted connections arrive as descriptors. Requests go over a short
  * SOCK_SEQPACKET connection to PATH: one carrick_ask, one carrick_answer (CONNECT: a second one, when it has ended).
  *
+ * A datagram socket is a pair of SOCK_SEQPACKET sockets, too. A message over it begins with a carrick_letter, which has
+ * the far address. A message from the program that does not is for the socket's peer.
+ *
  * Bytes that were written with a descriptor, of whatever kind, are followed by more (MSG_MORE).
  *
  * The stack's process makes both pairs and passes one end to the program. It never reads or writes a descriptor that a
@@ -27,7 +30,7 @@
 
 #include "carrick/address.h"
 
-#define CARRICK_SOCKETS_VERSION  7u
+#define CARRICK_SOCKETS_VERSION  8u
 #define CARRICK_SOCKETS_VARIABLE "CARRICK_SOCKETS" /* of the environment: the path */
 
 enum carrick_ask_kind {
@@ -51,7 +54,15 @@ enum carrick_ask_kind {
                               told yet; EISCONN: somebody has; the error that ended it, once, then ECONNABORTED;
                               EALREADY: it is being made, and if the answer has its id, a second one follows that says
                               how that ended */
+    CARRICK_ASK_SEND,   /* address: a datagram socket without a port shall send there, item, six, only6; answers as BIND
+                         */
+    CARRICK_ASK_OFFERS, /* address; answers id: 1 << SOCK_DGRAM, ..., of the types that this stack has for it, and
+                           remote_port: bytes of the longest message */
 };
+
+/* `item` of BIND and CONNECT is the socket's type: SOCK_DGRAM, SOCK_SEQPACKET, else it is a stream. CONNECT of a
+ * datagram socket with an id answers when it is connected, and with the address `::` and port 0 when it has no peer any
+ * more. */
 
 /* Who asks why a connection ended. */
 enum carrick_socket_why {
@@ -96,6 +107,7 @@ uint32_t carrick_socket_options_get(const struct carrick_socket_options *options
 #define CARRICK_ITEM_QUEUED   0x20002u
 #define CARRICK_ITEM_UNSENT   0x20003u
 #define CARRICK_ITEM_LOCAL    0x20004u
+#define CARRICK_ITEM_PEER     0x20005u /* of a datagram socket: both ends, which the answer has */
 
 /* In every version the first word of an ask is its version, and that of an answer its error: EPROTO to an ask of
  * another version, whatever the rest of it is. */
@@ -121,11 +133,24 @@ struct carrick_answer {
 
 /* The kernel shall do it. */
 #define CARRICK_NOT_OURS (-1)
+/* The same of all sockets of this type. */
+#define CARRICK_NOT_THIS_TYPE (-2)
+
+/* What a message of a datagram socket begins with. */
+struct carrick_letter {
+    uint64_t id;                        /* of the socket */
+    struct carrick_ip6_address address; /* whence, or where to; `::`: to the peer */
+    uint16_t port;
+    uint16_t unused;
+    int32_t error; /* 0, or an errno: the message is that an earlier one met this */
+};
 
 enum carrick_socket_kind {
     CARRICK_SOCKET_CONNECTION = 'c', /* a program's end */
     CARRICK_SOCKET_ENDS = 'e',       /* the stack's end of it: knows the addresses once it is connected */
     CARRICK_SOCKET_BOUND = 'b',
+    CARRICK_SOCKET_LETTERS = 'd', /* a program's datagram socket: remote_address is the stack's, and remote_port the length
+                                     of the longest message */
 };
 
 /* What a name says. */
@@ -133,6 +158,7 @@ struct carrick_socket_name {
     char kind; /* of enum carrick_socket_kind */
     uint64_t id;
     bool six, only6;
+    bool packets; /* its type is SOCK_SEQPACKET; remote_port of a program's end is the length of the longest message */
     struct carrick_ip6_address local_address, remote_address;
     uint16_t local_port, remote_port;
 };
