@@ -52,12 +52,14 @@ bool preload_is_letters(int fd, struct carrick_socket_name *name) {
     return is;
 }
 
-/* Puts the stack's socket in the place of the kernel's. */
-static int replace(int fd, int own, bool has_peer) {
-    static const int buffer = LETTERS_BUFFER;
+int preload_letters_replace(int fd, int own, bool has_peer) {
+    static const int buffer = LETTERS_BUFFER, on = 1;
+    bool broadcasts = is_flag(fd, SO_BROADCAST);
     if (preload_replace(fd, own) != 0)
         return errno;
     (void)preload_libc.setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
+    if (broadcasts)
+        (void)preload_libc.setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
     if (has_peer)
         set_has_peer(fd, 1);
     return 0;
@@ -75,7 +77,7 @@ static int begin(int fd, struct carrick_ask *ask) {
     none_here |= answer.error == CARRICK_NOT_THIS_TYPE;
     if (answer.error)
         return answer.error;
-    return own < 0 ? EMFILE : replace(fd, own, ask->kind == CARRICK_ASK_CONNECT);
+    return own < 0 ? EMFILE : preload_letters_replace(fd, own, ask->kind == CARRICK_ASK_CONNECT);
 }
 
 uint32_t preload_offers(const struct carrick_ask *of) {
@@ -213,6 +215,8 @@ ssize_t preload_letters_send(int fd, const struct carrick_socket_name *name, con
     if (len < 0 || len > name->remote_port || len == 0)
         return fail(EMSGSIZE);
     int error = address_of(fd, name, message, &letter);
+    if (!error && !preload_confined && preload_has_peer(fd))
+        error = preload_letters_error(fd);
     if (error)
         return fail(error);
     /* Without a letter it is for the peer. */
@@ -236,7 +240,8 @@ ssize_t preload_letters_receive(int fd, const struct carrick_socket_name *name, 
     if (got < 0)
         return errno == ECONNRESET ? fail(gone(fd, ENETDOWN)) : got;
     if (got < (ssize_t)sizeof letter) {
-        int error = got == 0 ? gone(fd, 0) : EIO;
+        bool waits = !(flags & MSG_DONTWAIT) && !(preload_libc.fcntl(fd, F_GETFL, NULL) & O_NONBLOCK);
+        int error = got == 0 ? gone(fd, waits ? 0 : EAGAIN) : EIO; /* 0: it was shut down */
         return error ? fail(error) : 0;
     }
     if (letter.error) {
@@ -251,13 +256,20 @@ ssize_t preload_letters_receive(int fd, const struct carrick_socket_name *name, 
     return got - (ssize_t)sizeof letter;
 }
 
+int preload_letters_waiting(int fd) {
+    struct carrick_letter letter;
+    int noted = errno;
+    ssize_t got = preload_libc.recv(fd, &letter, sizeof letter, MSG_PEEK | MSG_DONTWAIT);
+    errno = noted;
+    return got == sizeof letter ? letter.error : 0;
+}
+
 int preload_letters_error(int fd) {
     struct carrick_letter letter;
-    ssize_t got = preload_libc.recv(fd, &letter, sizeof letter, MSG_PEEK | MSG_DONTWAIT);
-    if (got != sizeof letter || !letter.error)
-        return 0;
-    (void)preload_libc.recv(fd, &letter, sizeof letter, MSG_DONTWAIT);
-    return letter.error;
+    int error = preload_letters_waiting(fd);
+    if (error)
+        (void)preload_libc.recv(fd, &letter, sizeof letter, MSG_DONTWAIT);
+    return error;
 }
 
 int preload_letters_ends(int fd, const struct carrick_socket_name *name, struct carrick_answer *ends) {
@@ -272,7 +284,8 @@ int preload_letters_ends(int fd, const struct carrick_socket_name *name, struct 
 }
 
 int preload_letters_shutdown(int fd, int how) {
-    return preload_has_peer(fd) ? preload_libc.shutdown(fd, how) : (int)fail(ENOTCONN);
+    int done = preload_libc.shutdown(fd, how);
+    return done != 0 || preload_has_peer(fd) ? done : (int)fail(ENOTCONN); /* as on Linux, it is done all the same */
 }
 
 #define INHERITED 256 /* descriptors that are looked at */

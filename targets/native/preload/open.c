@@ -32,7 +32,12 @@ PRELOADED int bind(int fd, const struct sockaddr *address, socklen_t len) {
     preload_libc.close(connection);
     if (answer.error < 0)
         return type == SOCK_SEQPACKET ? fail(EADDRNOTAVAIL) : preload_libc.bind(fd, address, len);
-    return own < 0 ? fail(answer.error ? answer.error : EMFILE) : preload_replace(fd, own);
+    if (own < 0)
+        return fail(answer.error ? answer.error : EMFILE);
+    if (type != SOCK_DGRAM)
+        return preload_replace(fd, own);
+    int error = preload_letters_replace(fd, own, false);
+    return error ? fail(error) : 0;
 }
 
 bool preload_listens(int fd) {

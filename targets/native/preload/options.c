@@ -239,7 +239,7 @@ static int get_of_letters(int fd, const struct carrick_socket_name *name, int le
     if (level == IPPROTO_IPV6 && option == IPV6_V6ONLY && name->six)
         return give(name->only6, value, len);
     if (level != SOL_SOCKET)
-        return fail(ENOPROTOOPT);
+        return fail(level == IPPROTO_TCP ? EOPNOTSUPP : ENOPROTOOPT);
     switch (option) {
     case SO_ERROR:
         return give(preload_letters_error(fd), value, len);

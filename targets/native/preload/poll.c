@@ -14,12 +14,20 @@ static bool has_error(int fd) {
     return error && error != EMFILE && error != ENFILE; /* without a descriptor nobody can be asked */
 }
 
+/* What can be received of a datagram socket is an error. */
+static bool has_error_of_letters(int fd) {
+    struct carrick_socket_name name;
+    return preload_marked_letters(fd) && preload_is_letters(fd, &name) && preload_letters_waiting(fd);
+}
+
 /* A connection without an end at the stack is over, or has failed. */
 static int with_errors(struct pollfd *fds, nfds_t count, int ready) {
     int noted = errno;
     for (nfds_t i = 0; i < count && ready > 0; i++)
         if ((fds[i].revents & (POLLHUP | POLLERR)) == POLLHUP && has_error(fds[i].fd))
             fds[i].revents |= POLLERR;
+        else if (fds[i].revents & POLLIN && has_error_of_letters(fds[i].fd))
+            fds[i].revents = (short)((fds[i].revents & ~POLLIN) | POLLERR);
     errno = noted;
     return ready;
 }

@@ -155,6 +155,8 @@ bool preload_marked_letters(int fd);
 bool preload_has_peer(int fd);
 /* Whether the socket is one, also where it came from another process. */
 bool preload_is_letters(int fd, struct carrick_socket_name *name);
+/* Puts the stack's socket in the place of the kernel's. Returns an errno. */
+int preload_letters_replace(int fd, int own, bool has_peer);
 /* Gives a socket of the kernel's a peer at the stack. Returns an errno; CARRICK_NOT_OURS: the kernel shall do it. */
 int preload_letters_connect(int fd, const struct carrick_ask *ask);
 /* The same of one of ours, which may also lose its peer (AF_UNSPEC). */
@@ -164,7 +166,8 @@ int preload_letters_join(int fd, const struct carrick_socket_name *name, const s
 int preload_letters_begin(int fd, const struct sockaddr *address, socklen_t len);
 ssize_t preload_letters_send(int fd, const struct carrick_socket_name *name, const struct msghdr *message, int flags);
 ssize_t preload_letters_receive(int fd, const struct carrick_socket_name *name, struct msghdr *message, int flags);
-/* The error that waits to be received, which is taken. */
+/* The error that waits to be received; and that, which is taken. */
+int preload_letters_waiting(int fd);
 int preload_letters_error(int fd);
 /* Both ends. Returns an errno. */
 int preload_letters_ends(int fd, const struct carrick_socket_name *name, struct carrick_answer *ends);

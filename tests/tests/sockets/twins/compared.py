@@ -17,9 +17,9 @@ PATIENCE = 8  # s: a case that has not ended by then hangs
 CASES = pathlib.Path(__file__).with_name("cases.txt")
 
 
-def cases():
+def cases(of):
     found = {}
-    for line in CASES.read_text().splitlines():
+    for line in of.read_text().splitlines():
         if line.startswith("= "):
             name = line[2:]
             found[name] = []
@@ -48,14 +48,20 @@ def run(name, lines, arguments):
         print(f"{name}: ended with {status}", flush=True)
 
 
-arguments, options = sys.argv[1:4], sys.argv[4:]
-if options[:1] == ["--seeds"]:
-    first, _, last = options[1].partition("-")
-    chosen = {f"seed {n}": sequences.draw(n) for n in range(int(first), int(last or first) + 1)}
-elif options[:1] == ["--case"]:
-    chosen = {options[1]: cases()[options[1]]}
-else:
-    chosen = cases()
-for name, lines in chosen.items():
-    run(name, lines, arguments)
-print("all")
+def main(of, draw):
+    """Runs cases of a file, or sequences that `draw` makes of seeds."""
+    arguments, options = sys.argv[1:4], sys.argv[4:]
+    if options[:1] == ["--seeds"]:
+        first, _, last = options[1].partition("-")
+        chosen = {f"seed {n}": draw(n) for n in range(int(first), int(last or first) + 1)}
+    elif options[:1] == ["--case"]:
+        chosen = {options[1]: cases(of)[options[1]]}
+    else:
+        chosen = cases(of)
+    for name, lines in chosen.items():
+        run(name, lines, arguments)
+    print("all")
+
+
+if __name__ == "__main__":
+    main(CASES, sequences.draw)
