@@ -95,6 +95,7 @@ struct relay_message {
 struct relay_mailbox {
     struct relay *relay;
     uint64_t id, listener;
+    uint64_t serial; /* a later one has more */
     uint64_t cookie; /* of the program's end */
     int fd;          /* our end, -1: closed */
     int program;     /* the program's end, until it is passed on; -1 */
@@ -107,6 +108,8 @@ struct relay_mailbox {
     uint32_t first;     /* of its conversations, by places; RELAY_LINKS: none */
     uint32_t count;     /* of them */
     bool used, six, only6;
+    bool
+        shares; /* others that say so, too, may have its port; the latest of them hears hosts that none of them knows */
     bool listening, turning; /* it takes messages of any host; that begins or ends */
     bool deaf;               /* the program does not let it listen */
     bool accepting;
@@ -196,6 +199,7 @@ struct relay {
     uint64_t limits[CARRICK_LIMITS]; /* of messages */
     uint32_t limits_asked;           /* those that are not known yet */
     uint16_t next_port;
+    uint64_t next_serial;
     struct relay_asker askers[RELAY_ASKERS];
     struct relay_question questions[RELAY_ASKERS]; /* of the askers */
     struct {
@@ -303,8 +307,8 @@ void relay_limits_begin(struct relay *relay);
 uint32_t relay_longest(const struct relay *relay);
 /* A port of the program's range that no socket has, or 0. */
 uint16_t relay_free_port(struct relay *relay);
-/* Whether a socket has the port. A datagram socket with a peer lets others have it, too. */
-bool relay_port_in_use(const struct relay *relay, uint16_t port);
+/* Whether a socket has the port, but for datagram sockets that share it, if this one does. */
+bool relay_port_in_use(const struct relay *relay, uint16_t port, bool shares);
 /* What the program had no space for is tried again soon. */
 void relay_again(struct relay *relay);
 void relay_again_event(struct relay *relay);
@@ -335,6 +339,9 @@ void relay_conversation_release(struct relay_link *link);
 /* The conversation with a far end, opened if need be. NULL: `*error` is EAGAIN, or says why there is none. */
 struct relay_link *relay_conversation(struct relay_mailbox *mailbox, struct carrick_ip6_address address, uint16_t port,
                                       int *error);
+/* That of another socket which shares the port; NULL: there is none. */
+struct relay_link *relay_conversation_shared(const struct relay_mailbox *mailbox, struct carrick_ip6_address address,
+                                             uint16_t port);
 /* The same of those that there are. */
 struct relay_link *relay_conversation_find(const struct relay_mailbox *mailbox, struct carrick_ip6_address address,
                                            uint16_t port);

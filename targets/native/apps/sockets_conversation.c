@@ -111,20 +111,22 @@ static void conversation_begins(struct relay_link *link, uint64_t handle) {
         relay_letters_down(link);
 }
 
-/* Whether another socket with this port has this far end. */
-static bool has_other(const struct relay_link *link) {
-    const struct relay_mailbox *mailbox = link->mailbox;
-    const struct relay *relay = link->relay;
-    for (uint32_t i = 0; i < relay->mailboxes_used; i++)
-        if (relay->mailboxes[i].used && &relay->mailboxes[i] != mailbox && relay->mailboxes[i].port == mailbox->port &&
-            relay_conversation_find(&relay->mailboxes[i], link->far, link->far_port))
-            return true;
-    return false;
+struct relay_link *relay_conversation_shared(const struct relay_mailbox *mailbox, struct carrick_ip6_address address,
+                                             uint16_t port) {
+    const struct relay *relay = mailbox->relay;
+    struct relay_link *link = NULL;
+    for (uint32_t i = 0; i < relay->mailboxes_used && !link; i++) {
+        const struct relay_mailbox *other = &relay->mailboxes[i];
+        if (other->used && other != mailbox && other->port == mailbox->port)
+            link = relay_conversation_find(other, address, port);
+    }
+    return link;
 }
 
 /* What became of a request to open it: EAGAIN, if it is worth to try again. */
 static int opening_error(struct relay_link *link, enum carrick_status status) {
-    if (status == CARRICK_IN_USE && link->mailbox->listening && !has_other(link))
+    if (status == CARRICK_IN_USE && link->mailbox->listening &&
+        !relay_conversation_shared(link->mailbox, link->far, link->far_port))
         return EAGAIN; /* its peer was faster: it is about to be accepted */
     if (status == CARRICK_NO_ROOM && relay_conversation_evict(link->mailbox))
         return EAGAIN;

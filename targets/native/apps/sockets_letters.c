@@ -220,11 +220,22 @@ static bool letter_look(struct relay_mailbox *mailbox, struct letter_head *head)
     return true;
 }
 
-static void letter_take(struct relay_link *link, const struct letter_head *head, struct relay_message *message) {
+/* The conversation for a message: that of another socket, where that has it and shares the port. */
+static struct relay_link *letter_link(struct relay_mailbox *mailbox, const struct letter_head *head, int *error) {
+    struct relay_link *link = mailbox->shares && !relay_conversation_find(mailbox, head->address, head->port)
+                                  ? relay_conversation_shared(mailbox, head->address, head->port)
+                                  : NULL;
+    return link && link->connected && !link->ending && !link->hung_up
+               ? link
+               : relay_conversation(mailbox, head->address, head->port, error);
+}
+
+static void letter_take(struct relay_mailbox *mailbox, struct relay_link *link, const struct letter_head *head,
+                        struct relay_message *message) {
     struct carrick_letter letter;
     struct iovec pieces[] = {{&letter, head->head}, {link->up + link->up_held, head->len}};
     struct msghdr from = {.msg_iov = pieces, .msg_iovlen = 2};
-    if (recvmsg(link->mailbox->fd, &from, MSG_DONTWAIT) < 0)
+    if (recvmsg(mailbox->fd, &from, MSG_DONTWAIT) < 0)
         return;
     *message = (struct relay_message){.link = link, .at = link->up_held, .len = head->len};
     link->up_held += head->len;
@@ -242,10 +253,12 @@ static bool letter_up(struct relay_mailbox *mailbox) {
         return true;
     }
     int error = 0;
-    struct relay_link *link = relay_conversation(mailbox, head.address, head.port, &error);
+    struct relay_link *link = letter_link(mailbox, &head, &error);
     struct relay_message *message = link ? letter_place(link, head.len) : NULL;
+    if (link && !message && link->mailbox != mailbox)
+        relay_again(mailbox->relay); /* its own socket hears of it when there is one */
     if (message)
-        letter_take(link, &head, message);
+        letter_take(mailbox, link, &head, message);
     else if (!link && error != EAGAIN)
         letter_drop(mailbox, error);
     return message || (!link && error != EAGAIN);

@@ -56,23 +56,15 @@ void relay_limits_begin(struct relay *relay) {
         relay->limits_asked = 0; /* the program has no such call, and what it does not take ends with an error */
 }
 
-bool relay_port_in_use(const struct relay *relay, uint16_t port) {
+bool relay_port_in_use(const struct relay *relay, uint16_t port, bool shares) {
     for (uint32_t i = 0; i < RELAY_BOUND; i++)
         if (relay->bound[i].used && relay->bound[i].port == port)
             return true;
     for (uint32_t i = 0; i < relay->mailboxes_used; i++)
-        if (relay->mailboxes[i].fd >= 0 && relay->mailboxes[i].used && relay->mailboxes[i].port == port &&
-            relay->mailboxes[i].peer_port == 0)
+        if (relay->mailboxes[i].used && relay->mailboxes[i].fd >= 0 && relay->mailboxes[i].port == port &&
+            !(shares && relay->mailboxes[i].shares))
             return true;
     return false;
-}
-
-/* The same of all sockets, those with a peer too. */
-static bool is_taken(const struct relay *relay, uint16_t port) {
-    bool taken = relay_port_in_use(relay, port);
-    for (uint32_t i = 0; i < relay->mailboxes_used && !taken; i++)
-        taken = relay->mailboxes[i].used && relay->mailboxes[i].port == port;
-    return taken;
 }
 
 uint16_t relay_free_port(struct relay *relay) {
@@ -83,7 +75,7 @@ uint16_t relay_free_port(struct relay *relay) {
     uint32_t count = last >= first ? last - first + 1 : 0;
     for (uint32_t tries = 0; tries < count; tries++) {
         uint16_t port = (uint16_t)(first + relay->next_port++ % count);
-        if (!is_taken(relay, port))
+        if (!relay_port_in_use(relay, port, false))
             return port;
     }
     return 0;

@@ -26,8 +26,20 @@ static struct carrick_stack *mailbox_stack(const struct relay_mailbox *mailbox) 
     return mailbox->relay->stack;
 }
 
+/* Whether a later one of its port does that. */
+static bool gives_way(const struct relay_mailbox *mailbox) {
+    const struct relay *relay = mailbox->relay;
+    for (uint32_t i = 0; i < relay->mailboxes_used && mailbox->shares; i++) {
+        const struct relay_mailbox *other = &relay->mailboxes[i];
+        if (other->used && other->fd >= 0 && other->port == mailbox->port && other->peer_port == 0 &&
+            other->serial > mailbox->serial)
+            return true;
+    }
+    return false;
+}
+
 static bool takes_any_host(const struct relay_mailbox *mailbox) {
-    return mailbox->fd >= 0 && mailbox->peer_port == 0 && !mailbox->deaf &&
+    return mailbox->fd >= 0 && !gives_way(mailbox) && mailbox->peer_port == 0 && !mailbox->deaf &&
            carrick_stack_has(mailbox->relay->stack, "listen");
 }
 
@@ -37,8 +49,14 @@ static struct relay_mailbox *mailbox_begin(struct relay *relay, uint32_t uid, in
         struct relay_mailbox *mailbox = &relay->mailboxes[i];
         if (mailbox->used)
             continue;
-        *mailbox = (struct relay_mailbox){
-            .relay = relay, .uid = uid, .used = true, .fd = -1, .program = -1, .first = RELAY_LINKS, .id = relay_id(i)};
+        *mailbox = (struct relay_mailbox){.relay = relay,
+                                          .uid = uid,
+                                          .used = true,
+                                          .fd = -1,
+                                          .program = -1,
+                                          .first = RELAY_LINKS,
+                                          .id = relay_id(i),
+                                          .serial = ++relay->next_serial};
         relay->mailboxes_used = i < relay->mailboxes_used ? relay->mailboxes_used : i + 1;
         return mailbox;
     }
@@ -84,8 +102,6 @@ static void mailbox_answer(struct relay_mailbox *mailbox, int error) {
         close(program);
 }
 
-static void mailbox_accept(struct relay_mailbox *mailbox);
-
 static void mailbox_accepted(void *user, enum carrick_status status, uint64_t handle) {
     struct relay_mailbox *mailbox = user;
     mailbox->requests--;
@@ -111,13 +127,29 @@ static void mailbox_accept(struct relay_mailbox *mailbox) {
     mailbox->requests += refused == 0;
 }
 
+/* Whether another one of its port has not given up yet to listen there. */
+static bool is_early(const struct relay_mailbox *mailbox) {
+    const struct relay *relay = mailbox->relay;
+    for (uint32_t i = 0; i < relay->mailboxes_used; i++) {
+        const struct relay_mailbox *other = &relay->mailboxes[i];
+        if (other != mailbox && other->used && other->port == mailbox->port && (other->listening || other->turning))
+            return true;
+    }
+    return false;
+}
+
 static void mailbox_listening(void *user, enum carrick_status status, uint64_t listener) {
     struct relay_mailbox *mailbox = user;
     mailbox->requests--;
     mailbox->turning = false;
     mailbox->listening = status == CARRICK_OK;
     mailbox->listener = listener;
-    mailbox->deaf = status != CARRICK_OK;
+    bool again = status == CARRICK_IN_USE && is_early(mailbox);
+    mailbox->deaf = status != CARRICK_OK && !again;
+    if (again) {
+        relay_again(mailbox->relay);
+        return;
+    }
     if (status != CARRICK_OK && mailbox->asker != RELAY_NOBODY && mailbox->peer_port == 0)
         mailbox_answer(mailbox, relay_error(status));
     relay_mailbox_resume(mailbox);
@@ -131,8 +163,7 @@ static void mailbox_unlistened(void *user, enum carrick_status status, uint64_t 
     relay_mailbox_resume(mailbox);
 }
 
-/* Begins or ends to listen, and answers who waits for that. */
-static void mailbox_turn(struct relay_mailbox *mailbox) {
+static void mailbox_turn_one(struct relay_mailbox *mailbox) {
     bool wanted = takes_any_host(mailbox), waits = mailbox->asker != RELAY_NOBODY && mailbox->peer_port == 0;
     if (mailbox->turning)
         return;
@@ -149,6 +180,17 @@ static void mailbox_turn(struct relay_mailbox *mailbox) {
     mailbox->listening &= refused == CARRICK_AGAIN || refused == 0;
 }
 
+/* Begins or ends to listen, and answers who waits for that: first those of its port that end. */
+static void mailbox_turn(struct relay_mailbox *mailbox) {
+    struct relay *relay = mailbox->relay;
+    for (int begins = 0; begins < 2; begins++)
+        for (uint32_t i = 0; i < relay->mailboxes_used && mailbox->shares; i++)
+            if (relay->mailboxes[i].used && relay->mailboxes[i].port == mailbox->port &&
+                takes_any_host(&relay->mailboxes[i]) == (begins == 1))
+                mailbox_turn_one(&relay->mailboxes[i]);
+    mailbox_turn_one(mailbox);
+}
+
 /* A new one at this port, or an answer that says why there is none. */
 static struct relay_mailbox *mailbox_make(struct relay *relay, uint64_t asker, const struct carrick_ask *ask,
                                           struct carrick_ip6_address address, uint16_t port,
@@ -160,6 +202,7 @@ static struct relay_mailbox *mailbox_make(struct relay *relay, uint64_t asker, c
     mailbox->port = port;
     mailbox->six = ask->six != 0;
     mailbox->only6 = ask->only6 != 0;
+    mailbox->shares = ask->kind == CARRICK_ASK_BIND && ask->value == 1;
     mailbox->asker = asker;
     if (mailbox_open(mailbox))
         return mailbox;
@@ -192,7 +235,7 @@ void relay_mailbox_bind(struct relay *relay, uint64_t asker, const struct carric
         answer.error = EACCES;
     else if (port && !is_port(relay, port))
         answer.error = EADDRNOTAVAIL;
-    else if (port == 0 || relay_port_in_use(relay, port))
+    else if (port == 0 || relay_port_in_use(relay, port, ask->value == 1))
         answer.error = EADDRINUSE;
     relay->refused[RELAY_REFUSED_PORT] += answer.error == EACCES;
     struct relay_mailbox *mailbox = answer.error ? NULL : mailbox_make(relay, asker, ask, ask->address, port, &answer);

@@ -16,6 +16,15 @@ static int bind_kernels(int fd, const struct sockaddr *address, socklen_t len) {
     return preload_is_letters(fd, &name) ? fail(EINVAL) : preload_libc.bind(fd, address, len);
 }
 
+/* Whether others may be bound to where it is. */
+static bool shares_port(int fd) {
+    int address = 0, port = 0;
+    socklen_t len = sizeof address;
+    (void)preload_libc.getsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &address, &len);
+    (void)preload_libc.getsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &port, &len);
+    return address || port;
+}
+
 PRELOADED int bind(int fd, const struct sockaddr *address, socklen_t len) {
     struct carrick_ask ask = {.kind = CARRICK_ASK_BIND};
     struct carrick_answer answer;
@@ -26,6 +35,7 @@ PRELOADED int bind(int fd, const struct sockaddr *address, socklen_t len) {
     if (!type || !known || (type == SOCK_DGRAM && !preload_is_fresh(fd)))
         return bind_kernels(fd, address, len);
     preload_options(fd, &ask.options);
+    ask.value = type == SOCK_DGRAM && shares_port(fd);
     int own, connection = preload_ask(&ask, -1, &answer, &own);
     if (connection < 0)
         return -1;

@@ -4,6 +4,7 @@
 
 mod cases;
 mod cgroups;
+mod datagrams;
 mod descriptors;
 mod documented;
 mod early;

@@ -110,6 +110,16 @@ impl Stack {
         Stack::serving_space(run_in_kernel(net, &root().join(PROGRAM)), "", space)
     }
 
+    /// One of another program than TCP, with `host` as its executable, by this command.
+    pub fn start_of(command: Command, host: &Path) -> Stack {
+        Stack::serving_door(command, "", host, None).expect("it needs nothing")
+    }
+
+    /// The same, with a core in the kernel; `None`, said aloud, where this machine does not take programs.
+    pub fn start_in_kernel_of(net: &Net, program: &str, host: &Path) -> Option<Stack> {
+        Stack::serving_door(run_in_kernel(net, &root().join(program)), "", host, None)
+    }
+
     fn serving_space(command: Command, users: &str, space: Space) -> Option<Stack> {
         let app = format!("sockets:{}{users}", space.argument());
         Stack::serving_at(command, &app, &host(PROGRAM), Some(space))
@@ -136,15 +146,20 @@ impl Stack {
 
     /// At the door, for `who`, or for a space.
     fn serving_at(mut command: Command, who: &str, host: &Path, space: Option<Space>) -> Option<Stack> {
+        command.args(["--set", "msl=10ms"]);
+        Stack::serving_door(command, who, host, space)
+    }
+
+    fn serving_door(mut command: Command, who: &str, host: &Path, space: Option<Space>) -> Option<Stack> {
         let dir = tempfile::tempdir().expect("a folder");
         let app = match &space {
             Some(_) => who.to_owned(),
             None => format!("sockets:{}{who}", dir.path().join("door").display()),
         };
-        command.args(["--app", &app, "--set", "msl=10ms"]);
+        command.args(["--app", &app]);
         let (running, mut lines) = started(&mut command);
         let mut line = lines.next().expect("it speaks");
-        if line == format!("tcp is on {DEVICE}") {
+        if line.ends_with(&format!(" is on {DEVICE}")) {
             line = lines.next().expect("its application speaks");
         }
         let few = line
@@ -180,11 +195,19 @@ impl Stack {
         if let Some(space) = &self.space {
             return space.command(program);
         }
-        let mut command = net.command(End::Ours, "env");
-        command.arg(format!("LD_PRELOAD={}", self.library.display()));
-        command.arg(format!("CARRICK_SOCKETS={}", self.door().display()));
-        command.arg(program);
-        command
+        self.preloaded(net.command(End::Ours, "env"), program)
+    }
+
+    /// The same in no namespace, of a stack that needs none.
+    pub fn command_anywhere(&self, program: &str) -> Command {
+        self.preloaded(Command::new("env"), program)
+    }
+
+    fn preloaded(&self, mut env: Command, program: &str) -> Command {
+        env.arg(format!("LD_PRELOAD={}", self.library.display()));
+        env.arg(format!("CARRICK_SOCKETS={}", self.door().display()));
+        env.arg(program);
+        env
     }
 
     /// How many it has open.

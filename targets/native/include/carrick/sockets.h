@@ -60,9 +60,9 @@ enum carrick_ask_kind {
                            remote_port: bytes of the longest message */
 };
 
-/* `item` of BIND and CONNECT is the socket's type: SOCK_DGRAM, SOCK_SEQPACKET, else it is a stream. CONNECT of a
- * datagram socket with an id answers when it is connected, and with the address `::` and port 0 when it has no peer any
- * more. */
+/* `item` of BIND and CONNECT is the socket's type: SOCK_DGRAM, SOCK_SEQPACKET, else it is a stream. `value` of BIND of
+ * a datagram socket: 1: others that say so, too, may have its port. CONNECT of a datagram socket with an id answers
+ * when it is connected, and with the address `::` and port 0 when it has no peer any more. */
 
 /* Who asks why a connection ended. */
 enum carrick_socket_why {
@@ -149,8 +149,8 @@ enum carrick_socket_kind {
     CARRICK_SOCKET_CONNECTION = 'c', /* a program's end */
     CARRICK_SOCKET_ENDS = 'e',       /* the stack's end of it: knows the addresses once it is connected */
     CARRICK_SOCKET_BOUND = 'b',
-    CARRICK_SOCKET_LETTERS = 'd', /* a program's datagram socket: remote_address is the stack's, and remote_port the length
-                                     of the longest message */
+    CARRICK_SOCKET_LETTERS = 'd', /* a program's datagram socket: remote_address is the stack's, and remote_port the
+                                     length of the longest message */
 };
 
 /* What a name says. */
