@@ -48,15 +48,15 @@ fn echoes(kind: &str, features: &[&str], more: &[&str]) {
     }
     let dir = tempfile::tempdir().expect("a folder");
     let [one, other] = two_stacks(features, dir.path(), more);
-    let before = [one.descriptors(), other.descriptors()];
+    let before = [one.sockets(), other.sockets()];
     {
         let mut server = part(one.command_anywhere("python3"), &["serve", kind, "1030"]);
         let _server = serve(&mut server, "ready");
         let client = part(other.command_anywhere("python3"), &["ask", kind, ADDRESSES[0], "1030"]);
         assert_eq!(said(client), "all\n");
     }
-    one.wait_for_descriptors(before[0]);
-    other.wait_for_descriptors(before[1]);
+    one.wait_for_sockets(before[0]);
+    other.wait_for_sockets(before[1]);
     one.end();
     other.end();
 }
@@ -73,7 +73,7 @@ fn datagrams_arrive_where_the_program_repeats_what_is_lost() {
     echoes(
         "datagrams",
         &["--with", "inorder=hold,reliable,listening", "--without", "ethernet"],
-        &["--fault", LOSSES],
+        &["--fault", LOSSES, "--set", "resend_after=20ms"],
     );
 }
 
@@ -84,7 +84,11 @@ fn packets_in_order_have_connections() {
 
 #[test]
 fn packets_in_order_have_connections_where_packets_are_lost() {
-    echoes("packets", &["--with", "ends,inorder=hold", "--without", "ethernet"], &["--fault", LOSSES]);
+    echoes(
+        "packets",
+        &["--with", "ends,inorder=hold", "--without", "ethernet"],
+        &["--fault", LOSSES, "--set", "resend_after=20ms"],
+    );
 }
 
 /// The kernel's UDP at the other end, and Python's asyncio.
@@ -123,9 +127,9 @@ fn socat_serves_and_asks() {
     let Some(net) = Net::new() else { return };
     let stack = udp(&net, &[]);
     let ask = |mut command: Command, address: &str| {
-        let to = format!("UDP:{address}:7002");
-        // Ends when the answer is there, and not by time.
-        command.args(["-c", &format!("printf hello | socat -t60 - {to} | head -c 5")]);
+        // It ends with the answer, and not with a time.
+        let to = format!("UDP:{address}:7002,readbytes=5");
+        command.args(["-c", &format!("printf hello | socat -t60 - {to}")]);
         said(command)
     };
     let server = socat(stack.command(&net, "socat"), &["UDP-LISTEN:7002,fork", "EXEC:cat"]);

@@ -215,6 +215,23 @@ impl Stack {
         std::fs::read_dir(format!("/proc/{}/fd", self.running.id())).map_or(0, Iterator::count)
     }
 
+    /// How many of them are sockets; others may be opened after its door.
+    pub fn sockets(&self) -> usize {
+        let all = std::fs::read_dir(format!("/proc/{}/fd", self.running.id())).into_iter().flatten();
+        all.filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok())
+            .filter(|to| to.to_string_lossy().starts_with("socket:"))
+            .count()
+    }
+
+    /// Waits until it has so many sockets again.
+    pub fn wait_for_sockets(&self, wanted: usize) {
+        let begin = Instant::now();
+        while self.sockets() != wanted {
+            assert!(begin.elapsed() < PATIENCE, "{} sockets stay open, and not {wanted}", self.sockets());
+            std::thread::park_timeout(POLL);
+        }
+    }
+
     /// Waits until it has so many open: what its programs left behind is taken back.
     pub fn wait_for_descriptors(&self, wanted: usize) {
         let begin = Instant::now();
