@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use carrick_tests::build::host_with;
+use carrick_tests::build::{host_with, root};
 use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::{Running, serve};
 
-use super::setting::Stack;
+use super::setting::{Stack, version};
 use super::twins::udp;
 
 const SCRIPT: &str = "tests/tests/sockets/messages.py";
@@ -18,7 +18,7 @@ const LOSSES: &str = "loss=4%,reorder=3%,dup=3%,delay=200us,seed=9";
 
 /// A part of the script, by the command of a stack's program.
 fn part(mut command: Command, words: &[&str]) -> Command {
-    command.arg("-u").arg(carrick_tests::build::root().join(SCRIPT)).args(words);
+    command.arg("-u").arg(root().join(SCRIPT)).args(words);
     command
 }
 
@@ -165,6 +165,24 @@ fn what_is_not_there_ends_with_an_error() {
          packets in order: ESOCKTNOSUPPORT\n\
          a stream: the kernel's\n"
     );
+    stack.end();
+}
+
+/// What no library would say to the door, and behind it.
+#[test]
+fn a_hostile_program_is_answered_and_forgotten() {
+    if lacks("python3") {
+        return;
+    }
+    let Some(net) = Net::new() else { return };
+    let stack = udp(&net, &[]);
+    let before = stack.sockets();
+    let mut hostile = net.command(End::Ours, "python3");
+    hostile.arg(root().join("tests/tests/sockets/hostile.py")).arg(stack.door()).arg(version());
+    assert_eq!(said(hostile), "said\n");
+    stack.wait_for_sockets(before);
+    assert_eq!(said(part(stack.command(&net, "python3"), &["garbage", Net::PEER])), "all\n");
+    stack.wait_for_sockets(before);
     stack.end();
 }
 

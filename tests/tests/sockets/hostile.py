@@ -21,13 +21,13 @@ for n in range(2000):
     s.connect(DOOR)
     s.setblocking(False)
     for _ in range(rng.randrange(4)):
-        version, kind = rng.choice([VERSION, VERSION, VERSION, 1]), rng.randrange(10)
+        version, kind = rng.choice([VERSION, VERSION, VERSION, 1]), rng.randrange(13)
         id = rng.choice([0, rng.getrandbits(64), rng.randrange(70000)])
         ask = struct.pack(
             "=IIQQQHHIIIIIIIII",
             version, kind, id, rng.choice([0, 0, 0xFE80 << 48, rng.getrandbits(64)]),
             rng.choice([0, MAPPED | 0x0A4D0001, MAPPED | 0x0A4D0002, rng.getrandbits(64)]), rng.getrandbits(16),
-            rng.choice([0, rng.getrandbits(16)]), rng.getrandbits(32), rng.getrandbits(rng.randrange(33)), rng.getrandbits(1), rng.getrandbits(1), *(rng.getrandbits(32) for _ in range(5)),
+            rng.choice([0, rng.getrandbits(16)]), rng.choice([0, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET, rng.getrandbits(32)]), rng.getrandbits(rng.randrange(33)), rng.getrandbits(1), rng.getrandbits(1), *(rng.getrandbits(32) for _ in range(5)),
         )
         ask = rng.choice([ask, ask, ask, ask[: rng.randrange(len(ask))], ask + b"x"])
         passed = rng.sample(DESCRIPTORS, rng.choice([0, 1, 1, 2, 5]))

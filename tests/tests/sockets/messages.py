@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """An ordinary program with datagram sockets, and with those of the type SOCK_SEQPACKET: a server that says `ready`, and clients."""
 import asyncio
+import ctypes
 import errno
 import os
 import select
 import signal
 import socket
+import struct
 import sys
 
 KINDS = {"datagrams": socket.SOCK_DGRAM, "packets": socket.SOCK_SEQPACKET}
@@ -168,6 +170,23 @@ def left(host, port):
     print(told(d.sendto, b"x", (host, int(port))))
 
 
+def garbage(peer):
+    """Writes behind the library's back what no message is, and goes on."""
+    d = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    d.bind(("", 0))
+    behind = socket.socket(fileno=os.dup(d.fileno()))
+    libc = ctypes.CDLL(None, use_errno=True)
+    letter = struct.pack("=QQQHHi", 0, 0, 0xFFFF << 32 | 0x0A4D0002, 1000, 0, 0)
+    for n in range(300):
+        data = [b"", b"x" * n, letter[: n % 33], letter + b"y" * n, bytes(100000)][n % 5]
+        libc.syscall(1, behind.fileno(), data, len(data))  # write
+    d.setblocking(False)
+    assert told(d.recv, 10) == "EAGAIN"
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    assert s.sendto(b"x", (peer, 9)) == 1
+    print("all")
+
+
 def refusals(own, peer):
     a = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     a.sendto(b"x", ("127.0.0.1", 9))  # the kernel has given it a port
@@ -187,4 +206,5 @@ def refusals(own, peer):
 
 {
     "serve": serve, "ask": ask, "many": many_clients, "dies": dies, "left": left, "refusals": refusals,
+    "garbage": garbage,
 }[sys.argv[1]](*sys.argv[2:])  # fmt: skip

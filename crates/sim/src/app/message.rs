@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Applications over the `message` interface: both ends open a connection, and each sends messages to the other.
+//! Applications over the `message` interface: both ends open a connection, and each sends messages to the other. A server that only
+//! receives listens instead, if the program has that.
 //!
 //! Nothing is promised here of what arrives; but what does is one of the messages that were sent, whole. Each begins with the
 //! number of its connection and its own, so that what is lost, late or there again is seen.
@@ -35,6 +36,7 @@ const CLOSE_AFTER: u64 = 1_000_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
     Open(usize),
+    Listen(usize),
     Send { conn: usize, message: u64 },
     Recv(usize),
     Close(usize),
@@ -110,13 +112,20 @@ impl App {
     }
 
     fn open(&mut self, conn: usize) {
+        let side = self.side(conn);
+        let listens = self.place.listens && !self.place.is_client && side.to_send == 0;
         let port = PORT + self.conns[conn].plan.number - 1;
         let args = args(&[
             (Arg::LocalIp, u64::from(self.place.address)),
             (Arg::LocalPort, port),
             (Arg::RemoteIp, u64::from(self.place.peer)),
             (Arg::RemotePort, port),
+            (Arg::Backlog, 1),
         ]);
+        if listens {
+            self.pending.ask(Call::Listen, 0, args, AskData::None, Waiting::Listen(conn));
+            return;
+        }
         self.pending.ask(Call::Open, 0, args, AskData::None, Waiting::Open(conn));
     }
 
@@ -165,7 +174,16 @@ impl App {
                 self.receive(conn);
                 self.send(conn, now);
             }
-            Some(Waiting::Open(conn)) => self.settle(conn, End::Error(done.status), now),
+            // It is done as far as it is concerned: whether the other end says anything is not known.
+            Some(Waiting::Listen(conn)) if done.status == OK => {
+                let (listener, args) = (done.value, Args::default());
+                self.pending.ask(Call::Accept, listener, args, AskData::None, Waiting::Open(conn));
+                self.settle(conn, End::Clean, now);
+            }
+            Some(Waiting::Open(conn)) if self.conns[conn].over => {}
+            Some(Waiting::Open(conn) | Waiting::Listen(conn)) => {
+                self.settle(conn, End::Error(done.status), now);
+            }
             Some(Waiting::Send { conn, message }) => self.sent(conn, message, done.status, now),
             Some(Waiting::Recv(conn)) => self.received(conn, done, now),
             Some(Waiting::Close(_)) | None => {}

@@ -11,4 +11,6 @@ pub struct Place {
     pub seed: u64,
     /// bytes of a message at most
     pub message: u32,
+    /// its program lets applications listen
+    pub listens: bool,
 }

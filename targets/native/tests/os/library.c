@@ -66,9 +66,9 @@ void *os_dlsym(void *library, const char *name) {
                BEHIND(recv),        BEHIND(recvfrom),   BEHIND(recvmsg),    BEHIND(send),     BEHIND(sendto),
                BEHIND(sendmsg),     BEHIND(write),      BEHIND(poll),       BEHIND(shutdown), BEHIND(close),
                BEHIND(fcntl),       BEHIND(writev),     BEHIND(ppoll),      BEHIND(ioctl),    BEHIND(epoll_ctl),
-               BEHIND(dup),         BEHIND(dup3)};
+               BEHIND(dup),         BEHIND(dup3),       BEHIND(socket)};
     /* No application here calls these. */
-    static const char *const never[] = {"dup2", "preadv2", "recvmmsg", "splice"};
+    static const char *const never[] = {"dup2", "preadv2", "recvmmsg", "sendmmsg", "splice"};
     (void)library;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         void *found;
