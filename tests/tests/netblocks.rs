@@ -75,7 +75,7 @@ fn every_combination_of_features_is_right() {
     let said = done(&root(), &["check", "--combinations", PROGRAM, "--format", "json"]);
     let report: Value = serde_json::from_str(&said).expect("JSON");
     let combinations = report[0]["combinations"].as_array().expect("a list");
-    assert!(combinations.len() >= 64, "{} combinations", combinations.len());
+    assert!(combinations.len() >= 144, "{} combinations", combinations.len());
     for combination in combinations {
         assert_eq!(combination["diagnostics"].as_array().map(Vec::len), Some(0), "{combination}");
     }
@@ -149,6 +149,38 @@ fn the_compiled_core_does_as_the_interpreter() {
     for protocol in &PROTOCOLS {
         let report = json("diff", protocol, &["--seeds", "20"]);
         assert_eq!(report["wrong"].as_array().map(Vec::len), Some(0), "{}: {report}", protocol.name);
+    }
+}
+
+/// Builds in which a server does not know its clients, with a name each.
+const LISTENING: [Protocol; 3] = [
+    Protocol {
+        name: "four bytes, listening",
+        features: &["--with", "shrunk,listening", "--without", "ethernet"],
+        paper: 0,
+    },
+    Protocol {
+        name: "reliable, listening",
+        features: &["--with", "inorder=hold,reliable,listening"],
+        paper: 0,
+    },
+    Protocol { name: "with ends", features: &["--with", "inorder=hold,ends"], paper: 0 },
+];
+
+#[test]
+fn a_server_hears_clients_that_it_does_not_know() {
+    for protocol in &LISTENING {
+        for engine in [&[][..], &["--compiled"]] {
+            assert_eq!(messages(protocol, engine), [200, 0, 200, 0, 0, 0], "{} {engine:?}", protocol.name);
+        }
+        let report = json("diff", protocol, &["--seeds", "20"]);
+        assert_eq!(report["wrong"].as_array().map(Vec::len), Some(0), "{}: {report}", protocol.name);
+    }
+    for protocol in &LISTENING[1..] {
+        for seed in ["1", "2", "3", "4"] {
+            let faults = ["--loss", "5%", "--reorder", "5%", "--duplicate", "5%", "--seed", seed];
+            assert_eq!(messages(protocol, &faults), [200, 0, 200, 0, 0, 0], "{} {seed}", protocol.name);
+        }
     }
 }
 

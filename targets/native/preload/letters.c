@@ -206,6 +206,24 @@ static int gone(int fd, int error) {
     return ends && !preload_offers(&any) ? ENETDOWN : error;
 }
 
+/* Of the kernel's datagram socket that stands for one of the type SOCK_SEQPACKET: a pace that nobody asks for. */
+#define PACKETS_PACE 0x7061636b
+
+bool preload_stands_for_packets(int fd) {
+    int pace = 0;
+    socklen_t len = sizeof pace;
+    return preload_libc.getsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, &len) == 0 && pace == PACKETS_PACE;
+}
+
+int preload_make_packets(int domain, int flags) {
+    static const int pace = PACKETS_PACE;
+    int fd = preload_libc.socket(domain, SOCK_DGRAM | flags, 0);
+    if (fd < 0 || preload_libc.setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof pace) == 0)
+        return fd;
+    preload_libc.close(fd);
+    return -1;
+}
+
 ssize_t preload_letters_send(int fd, const struct carrick_socket_name *name, const struct msghdr *message, int flags) {
     struct carrick_letter letter = {.id = name->id};
     struct iovec pieces[IOV_MAX];

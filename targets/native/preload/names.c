@@ -42,15 +42,12 @@ static int option_of(int fd, int level, int option) {
     return preload_libc.getsockopt(fd, level, option, &value, &len) == 0 ? value : 0;
 }
 
-/* Of the kernel's datagram socket that stands for one of the type SOCK_SEQPACKET: a pace that nobody asks for. */
-#define PACKETS_PACE 0x7061636b
-
 int preload_type(int fd, struct carrick_ask *ask) {
     int before = errno;
     int domain = option_of(fd, SOL_SOCKET, SO_DOMAIN);
     int protocol = domain == AF_INET || domain == AF_INET6 ? option_of(fd, SOL_SOCKET, SO_PROTOCOL) : 0;
     int type = protocol == IPPROTO_TCP ? SOCK_STREAM : protocol == IPPROTO_UDP ? SOCK_DGRAM : 0;
-    if (type == SOCK_DGRAM && option_of(fd, SOL_SOCKET, SO_MAX_PACING_RATE) == PACKETS_PACE)
+    if (type == SOCK_DGRAM && preload_stands_for_packets(fd))
         type = SOCK_SEQPACKET;
     ask->item = type == SOCK_STREAM ? 0 : (uint32_t)type;
     ask->six = domain == AF_INET6;
@@ -62,15 +59,6 @@ int preload_type(int fd, struct carrick_ask *ask) {
 bool preload_connects(int fd, struct carrick_ask *ask) {
     int type = preload_type(fd, ask);
     return type == SOCK_STREAM || type == SOCK_SEQPACKET;
-}
-
-int preload_make_packets(int domain, int flags) {
-    static const int pace = PACKETS_PACE;
-    int fd = preload_libc.socket(domain, SOCK_DGRAM | flags, 0);
-    if (fd < 0 || preload_libc.setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof pace) == 0)
-        return fd;
-    preload_libc.close(fd);
-    return -1;
 }
 
 bool preload_is_fresh(int fd) {

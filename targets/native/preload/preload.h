@@ -117,6 +117,8 @@ bool preload_connects(int fd, struct carrick_ask *ask);
 /* A socket of the kernel's that stands for one of the type SOCK_SEQPACKET, which the kernel has not: it becomes ours
  * with bind() or connect(), and sends nothing itself. -1: the system gives none. */
 int preload_make_packets(int domain, int flags);
+/* Whether it is one. */
+bool preload_stands_for_packets(int fd);
 /* The address and port within, also of loopback. False: it is of another family. */
 bool preload_any_address(const struct sockaddr *from, socklen_t len, struct carrick_ask *ask);
 /* The address and port within. False: it is of another family, or of loopback. */

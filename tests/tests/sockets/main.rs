@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Unmodified programs over the stack: their sockets are relayed by the library that is preloaded, or are the kernel's own, of a
-//! network namespace or a cgroup.
+//! Unmodified programs over the stack, with streams, datagrams and packets in order: their sockets are relayed by the library that is
+//! preloaded, or are the kernel's own, of a network namespace or a cgroup.
 
 mod cases;
 mod cgroups;

@@ -215,11 +215,17 @@ impl Stack {
         std::fs::read_dir(format!("/proc/{}/fd", self.running.id())).map_or(0, Iterator::count)
     }
 
-    /// How many of them are sockets; others may be opened after its door.
+    /// How many of them are Unix sockets, as those of its programs are; others may be opened after its door.
     pub fn sockets(&self) -> usize {
-        let all = std::fs::read_dir(format!("/proc/{}/fd", self.running.id())).into_iter().flatten();
-        all.filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok())
-            .filter(|to| to.to_string_lossy().starts_with("socket:"))
+        let process = format!("/proc/{}", self.running.id());
+        let table = std::fs::read_to_string(format!("{process}/net/unix")).expect("it runs");
+        let unix: Vec<String> = table
+            .lines()
+            .filter_map(|line| Some(format!("socket:[{}]", line.split_whitespace().nth(6)?)))
+            .collect();
+        let open = std::fs::read_dir(format!("{process}/fd")).into_iter().flatten();
+        open.filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok())
+            .filter(|to| unix.iter().any(|socket| to.to_string_lossy() == *socket))
             .count()
     }
 
