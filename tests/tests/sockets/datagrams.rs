@@ -148,7 +148,7 @@ fn what_is_not_there_ends_with_an_error() {
         return;
     }
     let Some(net) = Net::kernel_on_both() else { return };
-    let host = host_with("protocols/udp/udp.mtp", &[]);
+    let host = host_with("protocols/plain-udp/plain-udp.mtp", &[]);
     let mut command = net.command(End::Ours, &host.to_string_lossy());
     let beside = Net::OURS.replace(".1", ".9");
     command.args(["--port", &net.port(), "--addr", &format!("{beside}/24")]);

@@ -217,7 +217,7 @@ fn calls_say_what_they_say_on_linux_by_the_kernel() {
     stack.end();
 }
 
-const UDP: &str = "protocols/udp/udp.mtp";
+const UDP: &str = "protocols/plain-udp/plain-udp.mtp";
 
 fn compare_datagrams(net: &Net, stack: Stack, seeds: &str) {
     let ours = |which: &[&str]| said_by(DATAGRAMS, net, stack.command(net, "python3"), which, &[]);
