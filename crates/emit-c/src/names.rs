@@ -3,18 +3,22 @@
 
 use carrick_ir::{self as ir, Program, Ty};
 
-/// Words that a field or a variable may not be called in C.
-const RESERVED: [&str; 45] = [
+/// Words that a field or a variable may not be called in C: of the language, of what generated code includes, and of itself.
+const RESERVED: [&str; 49] = [
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
     "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
     "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
     "volatile", "while", "bool", "true", "false", "asm", "typeof", "core", "chain", "NULL", "assert",
-    "linux", "unix",
+    "linux", "unix", "memcpy", "memmove", "memset", "memcmp",
 ];
 
-/// A name that C takes.
+/// A name that C takes, and that no macro, type or function has. Two names never become one: those that end like a changed one are
+/// changed, too.
 pub fn safe(name: &str) -> String {
-    if RESERVED.contains(&name) { format!("{name}_") } else { name.to_owned() }
+    let macro_like = !name.contains(|c: char| c.is_ascii_lowercase());
+    let others = name.starts_with('_') || name.starts_with("carrick") || name.ends_with("_t");
+    let changed = macro_like || others || name.ends_with('_') || RESERVED.contains(&name);
+    if changed { format!("{name}_") } else { name.to_owned() }
 }
 
 /// The scalar parts of an id, in order: C for where each is within the id, and its type. An address in an id is two.
