@@ -218,6 +218,9 @@ static void keeper_says(struct relay *relay, const struct space_report *report, 
         relay_space_listens(relay, report);
     } else if (report->kind == SPACE_NO_LONGER) {
         relay_space_listens_no_longer(relay, report->port);
+    } else if (report->kind == SPACE_REMOVED) { /* the keeper has said it */
+        relay->space.removed = true;
+        carrick_stack_stop(relay->stack, CARRICK_EXIT_MISSING);
     } else if (link && !link->ending && fd >= 0) {
         link->fd = fd;
         flow_join(link);
@@ -236,7 +239,7 @@ static void keeper_event(struct relay *relay) {
     while ((got = carrick_socket_take(recvmsg, relay->space.keeper, &report, sizeof report, &fd, MSG_DONTWAIT)) ==
            sizeof report)
         keeper_says(relay, &report, fd);
-    if (got == 0) {
+    if (got == 0 && !relay->space.removed) {
         fprintf(stderr, "sockets: the process that keeps what is served has ended; the stack ends, too\n");
         carrick_stack_stop(relay->stack, CARRICK_EXIT_FAILED);
     }

@@ -86,11 +86,12 @@ struct space_report {
 
 /* The relay's part of it. */
 struct space {
-    int keeper; /* a socket: orders, reports */
-    int tap;    /* SYNs of programs arrive there */
-    int raw[2]; /* takes packets of both versions of the Internet Protocol */
-    int diag;   /* answers whose a socket is */
-    int gone;   /* tells of sockets that are no more */
+    int keeper;   /* a socket: orders, reports */
+    int tap;      /* SYNs of programs arrive there */
+    int raw[2];   /* takes packets of both versions of the Internet Protocol */
+    int diag;     /* answers whose a socket is */
+    int gone;     /* tells of sockets that are no more */
+    bool removed; /* what is served is no more */
 };
 
 /* Starts the keeper of a namespace, which has a name (ip-netns(8)) or a path, or of a cgroup, whose folder this is.

@@ -266,6 +266,12 @@ impl Stack {
         self.said.join().expect("it is read")
     }
 
+    /// Waits until it ends by itself, since something of this machine is missing, and gives what it said.
+    pub fn misses(self) -> String {
+        assert_eq!(self.running.ended().code(), Some(MISSING));
+        self.said.join().expect("it is read")
+    }
+
     /// Ends it as a person would, and gives what it said.
     pub fn end(self) -> String {
         assert!(self.running.end().success(), "it ends in order");
