@@ -8,9 +8,10 @@ use std::{fs, io};
 use carrick_tests::build::root;
 
 /// Packages, in the order in which data flows: each may use only those before it. All but those under `targets/` are crates.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     "syntax",
     "ir",
+    "solve",
     "sema",
     "lower",
     "interp",
