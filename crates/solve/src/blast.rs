@@ -97,7 +97,10 @@ impl Blast {
             Add(..) => gates.add(&a, &b, zero).0,
             Sub(..) => gates.add(&a, &Gates::not(&b), one).0,
             Mul(..) => gates.product(&a, &b),
-            UDiv(..) | URem(..) | SDiv(..) | SRem(..) => self.quotient(op, &a, &b),
+            UDiv(x, y) | URem(x, y) | SDiv(x, y) | SRem(x, y) => {
+                let bits = (terms.significant(x), terms.significant(y));
+                self.quotient(op, &a, &b, bits)
+            }
             Shl(..) => gates.shift(&a, &b, zero, true),
             LShr(..) => gates.shift(&a, &b, zero, false),
             AShr(..) => gates.shift(&a, &b, a[width - 1], false),
@@ -128,7 +131,7 @@ impl Blast {
     }
 
     /// Quotient or remainder, by 0 too.
-    fn quotient(&mut self, op: Op, a: &[Lit], b: &[Lit]) -> Bits {
+    fn quotient(&mut self, op: Op, a: &[Lit], b: &[Lit], (bits_a, bits_b): (usize, usize)) -> Bits {
         let gates = &mut self.gates;
         let zero = gates.number(0, a.len());
         let by_zero = gates.equal(b, &zero);
@@ -142,7 +145,8 @@ impl Blast {
             gates.choose_bits(sign, &negative, of)
         };
         let (abs_a, abs_b) = (absolute(gates, a, sign_a), absolute(gates, b, sign_b));
-        let (quotient, rest) = gates.divide(&abs_a, &abs_b);
+        let (bits_a, bits_b) = if is_signed { (a.len(), a.len()) } else { (bits_a, bits_b) };
+        let (quotient, rest) = gates.divide(&abs_a, &abs_b, bits_a, bits_b);
         match op {
             Op::UDiv(..) | Op::SDiv(..) => {
                 let sign = gates.xor(sign_a, sign_b);

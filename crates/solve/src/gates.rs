@@ -13,6 +13,7 @@ pub(crate) struct Gates {
     pub sat: Box<dyn Sat>,
     one: Lit,
     known: FxHashMap<(bool, Lit, Lit), Lit>,
+    adders: FxHashMap<[Lit; 3], (Lit, Lit)>,
     /// how many variables the solver has
     pub variables: usize,
 }
@@ -21,7 +22,7 @@ impl Gates {
     pub(crate) fn new(mut sat: Box<dyn Sat>) -> Gates {
         let one = sat.variable();
         sat.clause(&[one]);
-        Gates { sat, one, known: FxHashMap::default(), variables: 1 }
+        Gates { sat, one, known: FxHashMap::default(), adders: FxHashMap::default(), variables: 1 }
     }
 
     pub(crate) fn bit(&self, value: bool) -> Lit {
@@ -29,7 +30,7 @@ impl Gates {
     }
 
     pub(crate) fn number(&self, value: u128, width: usize) -> Bits {
-        (0..width).map(|i| self.bit(value >> i & 1 == 1)).collect()
+        (0..width).map(|i| self.bit(i < 128 && value >> i & 1 == 1)).collect()
     }
 
     pub(crate) fn variable(&mut self) -> Lit {
@@ -142,11 +143,50 @@ impl Gates {
     pub(crate) fn add(&mut self, a: &[Lit], b: &[Lit], mut carry: Lit) -> (Bits, Lit) {
         let mut sum = Vec::with_capacity(a.len());
         for (&a, &b) in a.iter().zip(b) {
-            let half = self.xor(a, b);
-            sum.push(self.xor(half, carry));
-            let (both, through) = (self.and(a, b), self.and(half, carry));
-            carry = self.or(both, through);
+            let (bit, next) = self.full_adder(a, b, carry);
+            sum.push(bit);
+            carry = next;
         }
+        (sum, carry)
+    }
+
+    fn full_adder(&mut self, a: Lit, b: Lit, c: Lit) -> (Lit, Lit) {
+        let same = |x: Lit, y: Lit| x.variable() == y.variable();
+        let simple = [a, b, c].iter().any(|x| same(*x, self.one)) || same(a, b) || same(a, c) || same(b, c);
+        if simple {
+            let half = self.xor(a, b);
+            let sum = self.xor(half, c);
+            let (both, through) = (self.and(a, b), self.and(half, c));
+            return (sum, self.or(both, through));
+        }
+        let key = {
+            let mut key = [a, b, c];
+            key.sort_unstable();
+            key
+        };
+        if let Some(known) = self.adders.get(&key) {
+            return *known;
+        }
+        let (sum, carry) = (self.variable(), self.variable());
+        let [a, b, c] = key;
+        for (x, y, z, even) in [
+            (a, b, c, false),
+            (a, b, !c, true),
+            (a, !b, c, true),
+            (a, !b, !c, false),
+            (!a, b, c, true),
+            (!a, b, !c, false),
+            (!a, !b, c, false),
+            (!a, !b, !c, true),
+        ] {
+            // Three literals of which an even number are the other way round than in the sum.
+            self.sat.clause(&[x, y, z, if even { sum } else { !sum }]);
+        }
+        for (x, y) in [(a, b), (a, c), (b, c)] {
+            self.sat.clause(&[!x, !y, carry]);
+            self.sat.clause(&[x, y, !carry]);
+        }
+        self.adders.insert(key, (sum, carry));
         (sum, carry)
     }
 
@@ -186,22 +226,26 @@ impl Gates {
         sum
     }
 
-    /// Quotient and remainder of unsigned numbers, by what is not 0.
-    pub(crate) fn divide(&mut self, a: &[Lit], b: &[Lit]) -> (Bits, Bits) {
-        let zero = self.bit(false);
-        let mut rest = self.number(0, a.len() + 1);
-        let mut quotient = self.number(0, a.len());
-        let mut divisor = b.to_vec();
-        divisor.push(zero);
-        let less = Gates::not(&divisor);
-        for i in (0..a.len()).rev() {
+    /// Quotient and remainder of unsigned numbers, by what is not 0. Of the operands only so many low bits are not 0.
+    pub(crate) fn divide(&mut self, a: &[Lit], b: &[Lit], bits_a: usize, bits_b: usize) -> (Bits, Bits) {
+        let (zero, width) = (self.bit(false), a.len());
+        // The rest is always less than the divisor, and not longer than the dividend.
+        let mut rest = self.number(0, bits_a.min(bits_b) + 1);
+        let mut quotient = self.number(0, width);
+        let mut divisor = b[..bits_b].to_vec();
+        divisor.resize(rest.len().max(bits_b), zero);
+        let (low, high) = divisor.split_at(rest.len());
+        let too_great = high.iter().fold(zero, |any, bit| self.or(any, *bit));
+        let less = Gates::not(low);
+        for i in (0..bits_a).rev() {
             rest.pop();
             rest.insert(0, a[i]);
             let (difference, fits) = self.add(&rest, &less, self.one);
+            let fits = self.and(fits, !too_great);
             quotient[i] = fits;
             rest = self.choose_bits(fits, &difference, &rest);
         }
-        rest.pop();
+        rest.resize(width, zero);
         (quotient, rest)
     }
 

@@ -82,17 +82,18 @@ impl Blast {
         }
     }
 
-    /// After a solution: adds the circuits of those terms below the given ones whose values are wrong; false if there are none.
-    pub(crate) fn refine(&mut self, terms: &Terms, of: &[Term]) -> bool {
+    /// After a solution: the lazy terms below the given ones whose values are wrong.
+    pub(crate) fn wrong(&self, terms: &Terms, of: &[Term]) -> Vec<Term> {
         if self.lazy.values().all(|exact| *exact) {
-            return false;
+            return Vec::new();
         }
-        let wrong: Vec<Term> = self
-            .below(terms, of)
-            .into_iter()
-            .filter(|term| self.lazy.get(term) == Some(&false) && self.is_wrong(terms, *term))
-            .collect();
-        for &term in &wrong {
+        let below = self.below(terms, of).into_iter();
+        below.filter(|term| self.lazy.get(term) == Some(&false) && self.is_wrong(terms, *term)).collect()
+    }
+
+    /// Adds the circuits of these terms.
+    pub(crate) fn make_exact(&mut self, terms: &Terms, wrong: &[Term]) {
+        for &term in wrong {
             let (loose, exact) = (self.of(terms, term), self.exact(terms, term));
             for (a, b) in loose.into_iter().zip(exact) {
                 self.gates.sat.clause(&[!a, b]);
@@ -100,7 +101,30 @@ impl Blast {
             }
             self.lazy.insert(term, true);
         }
-        !wrong.is_empty()
+    }
+
+    /// Adds what these terms are for the values that their operands have now: often, that is enough.
+    pub(crate) fn learn_values(&mut self, terms: &Terms, wrong: &[Term]) {
+        let facts: Vec<_> = wrong.iter().map(|term| self.fact(terms, *term)).collect();
+        for (operands, (term, value)) in facts {
+            let mut clause: Vec<Lit> =
+                operands.into_iter().map(|(operand, value)| !self.is(terms, operand, value)).collect();
+            clause.push(self.is(terms, term, value));
+            self.gates.sat.clause(&clause);
+        }
+    }
+
+    /// The values of a term's operands, and the one that it has therefore.
+    fn fact(&self, terms: &Terms, term: Term) -> (Vec<(Term, u128)>, (Term, u128)) {
+        let (op, width) = (terms.op(term), terms.width(term));
+        let operands = op.operands().map(|operand| (operand, self.value(terms, operand))).collect();
+        (operands, (term, compute(op, width, width, |operand| self.value(terms, operand))))
+    }
+
+    fn is(&mut self, terms: &Terms, term: Term, value: u128) -> Lit {
+        let bits = self.of(terms, term);
+        let number = self.gates.number(value, bits.len());
+        self.gates.equal(&bits, &number)
     }
 
     fn is_wrong(&self, terms: &Terms, term: Term) -> bool {

@@ -13,7 +13,7 @@
 //! let product = terms.mul(x, five);
 //! let wanted = terms.constant(35, 32);
 //! let equal = terms.equal(product, wanted);
-//! let Answer::Yes(model) = Solver::default().check(&mut terms, &[], equal, &vec![0]) else { panic!("5 x = 35") };
+//! let Answer::Yes(model) = Solver::default().check(&terms, &[], equal, &vec![0]) else { panic!("5 x = 35") };
 //! assert_eq!(model, [7]);
 //! ```
 //!
@@ -21,6 +21,7 @@
 
 mod blast;
 mod gates;
+mod guess;
 mod lazy;
 mod query;
 mod range;

@@ -13,12 +13,15 @@ use rustc_hash::FxHashMap;
 
 use crate::blast::Blast;
 use crate::gates::Gates;
+use crate::guess::guess;
 use crate::sat::{Batsat, Limits};
 use crate::term::{Op, Term, Terms};
 use crate::value::{Model, Values};
 
 /// Beyond so many variables, circuits start again: each search goes through all of them.
 const VARIABLES_MAX: usize = 60_000;
+/// How often wrong values of products and quotients are corrected one by one, before they get circuits.
+const ROUNDS_OF_VALUES: usize = 6;
 /// Answers that are kept.
 const ANSWERS_MAX: usize = 1 << 18;
 
@@ -40,6 +43,8 @@ pub struct Figures {
     pub queries: u64,
     /// Of them, searches: the others were known.
     pub searches: u64,
+    /// Others were answered by a good guess.
+    pub guessed: u64,
     /// Exact circuits of products and quotients that were added.
     pub refined: u64,
     /// Time of the searches.
@@ -100,7 +105,7 @@ impl Solver {
 
     /// Whether the condition can hold with all those of a path, which `model` satisfies. The model of the answer has other values
     /// only for variables that the condition depends on.
-    pub fn check(&mut self, terms: &mut Terms, path: &[Term], cond: Term, model: &Model) -> Answer {
+    pub fn check(&mut self, terms: &Terms, path: &[Term], cond: Term, model: &Model) -> Answer {
         self.figures.queries += 1;
         match terms.as_constant(cond) {
             Some(0) => return Answer::No,
@@ -114,6 +119,10 @@ impl Solver {
         if let Some(known) = self.answers.get(&key) {
             let known = known.clone();
             return self.answer(known, model);
+        }
+        if let Some(found) = guess(terms, &mut self.values, &key, cond, model) {
+            self.figures.guessed += 1;
+            return Answer::Yes(found);
         }
         match self.search(terms, &key) {
             None => Answer::Unknown,
@@ -193,7 +202,7 @@ impl Solver {
     }
 
     /// Whether all these can hold: the values of the marked variables then; `None`: not known.
-    fn search(&mut self, terms: &mut Terms, wanted: &[Term]) -> Option<Option<Rc<[u128]>>> {
+    fn search(&mut self, terms: &Terms, wanted: &[Term]) -> Option<Option<Rc<[u128]>>> {
         let begun = Instant::now();
         if self.blast.gates.variables > VARIABLES_MAX {
             self.blast = new_blast(&self.limits);
@@ -207,28 +216,54 @@ impl Solver {
         found
     }
 
-    fn search_on(&mut self, terms: &mut Terms, wanted: &[Term]) -> Option<Option<Rc<[u128]>>> {
+    fn search_on(&mut self, terms: &Terms, wanted: &[Term]) -> Option<Option<Rc<[u128]>>> {
         let assumed: Vec<_> = wanted.iter().map(|term| self.blast.bits(terms, *term)[0]).collect();
-        loop {
+        for _ in 0..ROUNDS_OF_VALUES {
             if !self.blast.gates.sat.solve(&assumed)? {
                 return Some(None);
             }
-            if !self.blast.refine(terms, wanted) {
-                break;
+            let values = self.values_of(&self.blast, terms);
+            if self.satisfies(terms, wanted, &values) {
+                return Some(Some(values));
             }
+            let wrong = self.blast.wrong(terms, wanted);
+            self.blast.learn_values(terms, &wrong);
+        }
+        self.search_exactly(terms, wanted)
+    }
+
+    /// With exact circuits, which no other search has to go through.
+    fn search_exactly(&mut self, terms: &Terms, wanted: &[Term]) -> Option<Option<Rc<[u128]>>> {
+        let mut blast = new_blast(&self.limits);
+        let assumed: Vec<_> = wanted.iter().map(|term| blast.bits(terms, *term)[0]).collect();
+        loop {
+            if !blast.gates.sat.solve(&assumed)? {
+                return Some(None);
+            }
+            let values = self.values_of(&blast, terms);
+            if self.satisfies(terms, wanted, &values) {
+                return Some(Some(values));
+            }
+            let wrong = blast.wrong(terms, wanted);
+            // A wrong model would be a wrong proof: it is never taken on trust.
+            assert!(!wrong.is_empty(), "a model does not satisfy its conditions");
+            blast.make_exact(terms, &wrong);
             self.figures.refined += 1;
         }
+    }
+
+    /// After a solution: the values of the marked variables.
+    fn values_of(&self, blast: &Blast, terms: &Terms) -> Rc<[u128]> {
         let marked = (0..self.marks.len()).filter(|number| self.marks[*number] == self.round);
-        let values: Vec<(usize, u128)> = marked
-            .map(|number| (number, self.blast.value(terms, terms.variables()[number].1)))
-            .collect();
+        marked.map(|number| blast.value(terms, terms.variables()[number].1)).collect()
+    }
+
+    /// Whether the conditions hold with these values.
+    fn satisfies(&mut self, terms: &Terms, wanted: &[Term], values: &[u128]) -> bool {
         let mut model = vec![0; self.marks.len()];
-        values.iter().for_each(|(number, value)| model[*number] = *value);
+        let marked = (0..self.marks.len()).filter(|number| self.marks[*number] == self.round);
+        marked.zip(values).for_each(|(number, value)| model[number] = *value);
         self.values.restart();
-        for term in wanted {
-            // A wrong model would be a wrong proof: it is never taken on trust.
-            assert_eq!(self.values.of(terms, *term, &model), 1, "a model does not satisfy its conditions");
-        }
-        Some(Some(values.into_iter().map(|(_, value)| value).collect()))
+        wanted.iter().all(|term| self.values.of(terms, *term, &model) == 1)
     }
 }

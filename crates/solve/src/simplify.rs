@@ -213,6 +213,7 @@ impl Terms {
                 let value = self.constant(value, self.width(inner));
                 self.equal(inner, value)
             }
+            Sub(x, y) if value == 0 => self.equal(x, y),
             Add(x, y) if self.as_constant(y).is_some() => {
                 let value = self.sub(b, y);
                 self.equal(x, value)

@@ -10,7 +10,8 @@ use crate::range::{self, Range};
 pub struct Term(pub(crate) u32);
 
 impl Term {
-    pub(crate) fn index(self) -> usize {
+    /// Its number: terms are numbered in the order in which they were made.
+    pub fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -126,6 +127,11 @@ impl Terms {
     /// The least and the greatest unsigned value that it can have, as far as its operations show.
     pub(crate) fn range(&self, term: Term) -> Range {
         self.ranges[term.index()]
+    }
+
+    /// How many low bits of it can be other than 0.
+    pub(crate) fn significant(&self, term: Term) -> usize {
+        128 - self.range(term).1.leading_zeros() as usize
     }
 
     /// A number, cut to the width.

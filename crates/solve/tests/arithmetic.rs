@@ -206,8 +206,10 @@ fn pinned(made: &mut Made) -> Vec<Term> {
 fn circuits_compute_what_the_language_does() {
     let mut random = Random(2);
     let mut asked = 0;
-    for widths in [[8, 16], [16, 32], [8, 64]].iter().cycle().take(30) {
-        let mut made = random_terms(&mut random, 360, widths);
+    let small: (&[u8], usize) = (&[8, 16], 440);
+    let wide: [(&[u8], usize); 3] = [(&[16, 32], 150), (&[8, 64], 80), (&[64], 50)];
+    for (widths, count) in std::iter::repeat_n(small, 22).chain(wide.into_iter().cycle().take(6)) {
+        let mut made = random_terms(&mut random, count, widths);
         let path = pinned(&mut made);
         let mut solver = Solver::default();
         for known in made.all.clone() {
@@ -215,8 +217,8 @@ fn circuits_compute_what_the_language_does() {
             let equal = made.terms.equal(known.term, value);
             let other = made.terms.not(equal);
             let model = made.model.clone();
-            assert!(matches!(solver.check(&mut made.terms, &path, equal, &model), Answer::Yes(_)));
-            let answer = solver.check(&mut made.terms, &path, other, &model);
+            assert!(matches!(solver.check(&made.terms, &path, equal, &model), Answer::Yes(_)));
+            let answer = solver.check(&made.terms, &path, other, &model);
             assert_eq!(answer, Answer::No, "{:?}", made.terms.op(known.term));
             asked += 1;
         }
@@ -237,9 +239,9 @@ fn models_satisfy_their_conditions() {
         let path: Vec<Term> = conditions.iter().take(4).map(|k| holding(&mut made.terms, k)).collect();
         for known in &conditions {
             let (same, model) = (holding(&mut made.terms, known), made.model.clone());
-            assert!(matches!(solver.check(&mut made.terms, &path, same, &model), Answer::Yes(_)));
+            assert!(matches!(solver.check(&made.terms, &path, same, &model), Answer::Yes(_)));
             let opposite = made.terms.not(same);
-            let answer = solver.check(&mut made.terms, &path, opposite, &model);
+            let answer = solver.check(&made.terms, &path, opposite, &model);
             found[usize::from(answer == Answer::No)] += 1;
             let Answer::Yes(model) = answer else { continue };
             let mut values = Values::default();
@@ -275,7 +277,7 @@ fn z3_agrees() {
         scripts.push_str("(reset)\n");
         // The first one need not hold of any model that we have: it is a part of the question.
         let both = made.terms.and(first, second);
-        ours.push(Some(solver.check(&mut made.terms, &[], both, &Vec::new()) != Answer::No));
+        ours.push(Some(solver.check(&made.terms, &[], both, &Vec::new()) != Answer::No));
     }
     let mut z3 = Command::new("z3").args(["-in", "-T:120"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     z3.stdin.take().unwrap().write_all(scripts.as_bytes()).unwrap();

@@ -7,6 +7,7 @@ mod plot;
 mod sim;
 mod source;
 mod trace;
+mod verify;
 
 use clap::{Parser, Subcommand};
 
@@ -17,6 +18,7 @@ pub use plot::Plot;
 pub use sim::SimArgs;
 pub use source::{Features, Source, TARGET, Watching};
 pub use trace::{HostName, TraceArgs};
+pub use verify::VerifyArgs;
 
 /// Transport protocols as programs: check, simulate, build and run them.
 #[derive(Debug, Parser)]
@@ -74,6 +76,12 @@ pub enum Command {
         before_help = "Example: carrick diff stream.mtp --seeds 200\n         carrick diff old.mtp new.mtp --seeds 20"
     )]
     Diff(DiffArgs),
+    /// Prove claims of a program, and find divisions by zero, full lists and cut fields
+    #[command(
+        before_help = "Example: carrick verify stream.mtp --seconds 10\n         carrick verify stream.mtp --paths",
+        after_help = "Exit code 0: all checks are proved within the bounds. 4: some are not inductive or undecided."
+    )]
+    Verify(VerifyArgs),
     /// Explain a diagnostic
     #[command(before_help = "Example: carrick explain MTP0201")]
     Explain(Explain),

@@ -28,6 +28,7 @@ pub mod sweep;
 mod targets;
 mod trace;
 mod traced;
+mod verify;
 mod versions;
 
 use std::process::ExitCode;
@@ -54,6 +55,7 @@ pub fn run(args: &Args, targets: Targets) -> Result<ExitCode, Failure> {
         Command::Trace(args) => trace::run(args, targets),
         Command::Diff(args) => diff::run(args, targets),
         Command::Run(args) => run::run(args, targets),
+        Command::Verify(args) => verify::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Doc(args) => {
             watch::run(&args.watching, slice::from_ref(&args.source.file), || doc::run(args))

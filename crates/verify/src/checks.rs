@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What must hold at statements, and values with which it does not.
+
+use carrick_ir::{BinOp, Expr, Loc, Ty};
+use carrick_solve::{Answer, Model, Op, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::layout;
+use crate::machine::Machine;
+
+/// What a check is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The condition of an `assert`, by number.
+    Claim(u32),
+    /// A divisor is not zero.
+    Division,
+    /// A shift is by fewer bits than its operand has.
+    Shift,
+    /// A list that gets an element is not full.
+    List,
+    /// Two serial numbers that are compared are not 2^31 apart.
+    Serial,
+    /// A value fits its field of a header.
+    Cut,
+}
+
+impl Kind {
+    /// The word for all checks of the kind.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Claim(_) => "assert",
+            Kind::Division => "division",
+            Kind::Shift => "shift",
+            Kind::List => "list",
+            Kind::Serial => "serial",
+            Kind::Cut => "cut",
+        }
+    }
+
+    /// What must hold, in words; a claim has its own.
+    pub fn rule(self) -> &'static str {
+        match self {
+            Kind::Claim(_) => "the claim holds",
+            Kind::Division => "the divisor is not 0",
+            Kind::Shift => "the shift is by fewer bits than the operand has",
+            Kind::List => "the list is not full",
+            Kind::Serial => "the two serial numbers are not exactly 2^31 apart",
+            Kind::Cut => "the value fits the field",
+        }
+    }
+
+    /// The words of all kinds.
+    pub const WORDS: [&'static str; 6] = ["assert", "division", "shift", "list", "serial", "cut"];
+}
+
+/// A check, and where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site {
+    /// Where.
+    pub loc: Loc,
+    /// What about.
+    pub kind: Kind,
+}
+
+/// What the statements that run are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doing {
+    Running,
+    /// claims hold
+    Assuming,
+    /// claims are checked
+    Proving,
+}
+
+/// Values with which a check fails, as the first path that found some had them.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    pub model: Model,
+    /// of the variables that the path and the check depend on
+    pub variables: Vec<u32>,
+    /// whether it is of an instance that was just made
+    pub new: bool,
+}
+
+/// The checks of one unit.
+#[derive(Debug, Default)]
+pub(crate) struct Checks {
+    /// those that count; absent: all
+    pub wanted: Option<FxHashSet<Site>>,
+    pub failed: FxHashMap<Site, Failure>,
+    pub undecided: FxHashSet<Site>,
+    /// of the path's conditions, those that were assumed before the statements began
+    pub assumed: usize,
+    /// an instance that was just made is looked at
+    pub new: bool,
+    /// the questions that were asked, in SMT-LIB 2
+    pub smt: Vec<(Site, String)>,
+}
+
+impl<'p> Machine<'p> {
+    fn is_checked(&self, site: Site) -> bool {
+        !self.bounds.count
+            && self.doing != Doing::Assuming
+            && self.path.is_new()
+            && !self.checks.failed.contains_key(&site)
+            && self.checks.wanted.as_ref().is_none_or(|wanted| wanted.contains(&site))
+    }
+
+    /// Looks for values with which `bad` holds here.
+    pub(crate) fn check(&mut self, kind: Kind, loc: Loc, bad: Term) {
+        let site = Site { loc, kind };
+        if !self.is_checked(site) {
+            return;
+        }
+        let guard = self.guard();
+        let bad = self.path.terms.and(guard, bad);
+        if self.bounds.dump && self.path.terms.as_constant(bad).is_none() {
+            let conditions: Vec<Term> = self.path.conditions.iter().copied().chain([bad]).collect();
+            self.checks.smt.push((site, carrick_solve::script(&self.path.terms, &conditions)));
+        }
+        match self.path.possible(bad) {
+            Answer::No => {}
+            Answer::Yes(model) => {
+                let variables = self.depends_on(bad);
+                self.checks.failed.insert(site, Failure { model, variables, new: self.checks.new });
+            }
+            Answer::Unknown => {
+                self.checks.undecided.insert(site);
+            }
+        }
+    }
+
+    /// The variables of a condition, and of those that led here.
+    fn depends_on(&self, cond: Term) -> Vec<u32> {
+        let mut seen = FxHashSet::default();
+        let mut found = Vec::new();
+        let mut open = self.path.conditions[self.checks.assumed..].to_vec();
+        open.push(cond);
+        while let Some(term) = open.pop() {
+            if seen.insert(term) {
+                open.extend(self.path.terms.op(term).operands());
+                if let Op::Var(number) = self.path.terms.op(term) {
+                    found.push(number);
+                }
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// The checks of a binary operator.
+    pub(crate) fn check_binary(&mut self, op: BinOp, e: &Expr, left: &Expr, a: Term, b: Term) {
+        let zero = |m: &mut Self| m.is(b, 0);
+        match op {
+            BinOp::Div | BinOp::Rem | BinOp::FixedDiv | BinOp::BytesPerRate | BinOp::BytesPerDuration => {
+                let bad = zero(self);
+                self.check(Kind::Division, e.loc, bad);
+            }
+            BinOp::Shl | BinOp::Shr => {
+                let bits = layout::shape(self.program, &left.ty).0;
+                let width = self.path.terms.width(b);
+                let bits = self.number(bits.into(), width);
+                let fits = self.path.terms.ult(b, bits);
+                let bad = self.path.terms.not(fits);
+                self.check(Kind::Shift, e.loc, bad);
+            }
+            BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge if left.ty == Ty::Seq32 => {
+                let distance = self.path.terms.sub(a, b);
+                let bad = self.is(distance, 1 << 31);
+                self.check(Kind::Serial, e.loc, bad);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The check that a binary operator has.
+pub(crate) fn kind_of(op: BinOp, left: &Ty) -> Option<Kind> {
+    match op {
+        BinOp::Div | BinOp::Rem | BinOp::FixedDiv | BinOp::BytesPerRate | BinOp::BytesPerDuration => {
+            Some(Kind::Division)
+        }
+        BinOp::Shl | BinOp::Shr => Some(Kind::Shift),
+        BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge if *left == Ty::Seq32 => Some(Kind::Serial),
+        _ => None,
+    }
+}
