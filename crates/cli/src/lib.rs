@@ -2,7 +2,8 @@
 //! The `carrick` command: arguments in, the driver's work, text out.
 //!
 //! Its `main` hands over the targets: nothing here names one. Results go to standard output, diagnostics and progress to standard
-//! error. Exit codes: 0 done, 1 diagnostics or a failed check, 2 usage, 3 something is missing and nothing ran, 101 our own bug.
+//! error. Exit codes: 0 done, 1 diagnostics or a failed check, 2 usage, 3 something is missing and nothing ran, 4 a proof
+//! was not found, 101 our own bug.
 
 mod args;
 mod command_line;

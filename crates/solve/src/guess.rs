@@ -68,7 +68,8 @@ pub(crate) fn guess(
 /// Values to try for a variable.
 fn candidates(known: &[u128], old: u128) -> impl Iterator<Item = u128> {
     let near = |value: u128| [value, value.wrapping_add(1), value.wrapping_sub(1)];
-    let beside = move |value: u128| [old.wrapping_add(value), old.wrapping_sub(value)].into_iter().flat_map(near);
+    let beside =
+        move |value: u128| [old.wrapping_add(value), old.wrapping_sub(value)].into_iter().flat_map(near);
     let limits = [0, 1, u128::MAX, 1 << 31, 1 << 63];
     let all = known.iter().copied().flat_map(move |value| near(value).into_iter().chain(beside(value)));
     limits.into_iter().chain(all)

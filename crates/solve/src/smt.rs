@@ -78,9 +78,8 @@ fn expression(terms: &Terms, op: Op, width: u8) -> String {
     let plain = |name: &str, a: Term, b: Term| format!("({name} t{} t{})", a.0, b.0);
     let bit = |condition: String| format!("(ite {condition} #b1 #b0)");
     // Their quotient by zero is another.
-    let by_zero = |quotient: String, b: Term| {
-        format!("(ite (= t{} (_ bv0 {width})) (_ bv0 {width}) {quotient})", b.0)
-    };
+    let by_zero =
+        |quotient: String, b: Term| format!("(ite (= t{} (_ bv0 {width})) (_ bv0 {width}) {quotient})", b.0);
     match op {
         Const(value) => format!("(_ bv{value} {width})"),
         Var(number) => quoted(&terms.variables()[number as usize].0, number),

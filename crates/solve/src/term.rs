@@ -74,9 +74,22 @@ impl Op {
         let (a, b, c) = match self {
             Const(_) | Var(_) => (None, None, None),
             Not(a) | Extract(a, _) | Zext(a) | Sext(a) => (Some(a), None, None),
-            And(a, b) | Or(a, b) | Xor(a, b) | Add(a, b) | Sub(a, b) | Mul(a, b) | UDiv(a, b)
-            | URem(a, b) | SDiv(a, b) | SRem(a, b) | Shl(a, b) | LShr(a, b) | AShr(a, b) | Eq(a, b)
-            | Ult(a, b) | Slt(a, b) => (Some(a), Some(b), None),
+            And(a, b)
+            | Or(a, b)
+            | Xor(a, b)
+            | Add(a, b)
+            | Sub(a, b)
+            | Mul(a, b)
+            | UDiv(a, b)
+            | URem(a, b)
+            | SDiv(a, b)
+            | SRem(a, b)
+            | Shl(a, b)
+            | LShr(a, b)
+            | AShr(a, b)
+            | Eq(a, b)
+            | Ult(a, b)
+            | Slt(a, b) => (Some(a), Some(b), None),
             Ite(a, b, c) => (Some(a), Some(b), Some(c)),
         };
         [a, b, c].into_iter().flatten()

@@ -279,7 +279,12 @@ fn z3_agrees() {
         let both = made.terms.and(first, second);
         ours.push(Some(solver.check(&made.terms, &[], both, &Vec::new()) != Answer::No));
     }
-    let mut z3 = Command::new("z3").args(["-in", "-T:120"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut z3 = Command::new("z3")
+        .args(["-in", "-T:120"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     z3.stdin.take().unwrap().write_all(scripts.as_bytes()).unwrap();
     let output = z3.wait_with_output().unwrap();
     assert_eq!(answers(&String::from_utf8_lossy(&output.stdout)), ours);

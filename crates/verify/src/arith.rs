@@ -163,3 +163,107 @@ fn rates(terms: &mut Terms, op: BinOp, a: Term, b: Term) -> Term {
     };
     terms.extract(result, 0, 64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carrick_ir::arith as reference;
+    use carrick_solve::{Answer, Solver};
+
+    const OPS: [BinOp; 24] = [
+        BinOp::Add,
+        BinOp::Sub,
+        BinOp::Mul,
+        BinOp::Div,
+        BinOp::Rem,
+        BinOp::Shl,
+        BinOp::Shr,
+        BinOp::And,
+        BinOp::Or,
+        BinOp::Xor,
+        BinOp::Eq,
+        BinOp::Ne,
+        BinOp::Lt,
+        BinOp::Le,
+        BinOp::Gt,
+        BinOp::Ge,
+        BinOp::LogicalAnd,
+        BinOp::LogicalOr,
+        BinOp::BytesPerRate,
+        BinOp::BytesPerDuration,
+        BinOp::FixedMul,
+        BinOp::FixedDiv,
+        BinOp::Scale,
+        BinOp::RateTimesDuration,
+    ];
+
+    /// The types of the operands, and of the result.
+    fn types(op: BinOp) -> Vec<(Ty, Ty, Ty)> {
+        let ints =
+            [8, 16, 32, 64].into_iter().flat_map(|bits| [false, true].map(|signed| Ty::Int { bits, signed }));
+        let comparison = matches!(op, BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge);
+        let all = |ty: Ty| (ty.clone(), ty.clone(), if comparison { Ty::Bool } else { ty });
+        match op {
+            BinOp::LogicalAnd | BinOp::LogicalOr => vec![(Ty::Bool, Ty::Bool, Ty::Bool)],
+            BinOp::BytesPerRate => vec![(Ty::Bytes, Ty::Rate, Ty::Duration)],
+            BinOp::BytesPerDuration => vec![(Ty::Bytes, Ty::Duration, Ty::Rate)],
+            BinOp::RateTimesDuration => vec![(Ty::Rate, Ty::Duration, Ty::Bytes)],
+            BinOp::FixedMul | BinOp::FixedDiv => vec![(Ty::Fixed, Ty::Fixed, Ty::Fixed)],
+            BinOp::Scale => {
+                [Ty::Duration, Ty::Bytes, Ty::Rate].map(|ty| (ty.clone(), Ty::Fixed, ty)).to_vec()
+            }
+            BinOp::Shl | BinOp::Shr => {
+                ints.flat_map(|ty| [Ty::U8, Ty::U64].map(|n| (ty.clone(), n, ty.clone()))).collect()
+            }
+            BinOp::Add | BinOp::Sub => ints.map(all).chain([(Ty::Seq32, Ty::U32, Ty::Seq32)]).collect(),
+            _ if comparison => ints.chain([Ty::Seq32, Ty::Duration, Ty::Time]).map(all).collect(),
+            _ => ints.map(all).collect(),
+        }
+    }
+
+    fn number(ty: &Ty, n: u64) -> u64 {
+        let random = (n ^ (n >> 7)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(n as u32 % 64);
+        let value = match n % 5 {
+            0 => n % 3,
+            1 => u64::MAX - n % 3,
+            2 => 1 << (random % 64),
+            _ => random,
+        };
+        reference::canonical(ty, value)
+    }
+
+    fn bits(ty: &Ty, value: u64) -> (u128, u8) {
+        let width = reference::shape(ty).0 as u8;
+        (u128::from(value) & (u128::MAX >> (128 - u32::from(width))), width)
+    }
+
+    /// Of constants, and of variables that have these values.
+    #[test]
+    fn operators_compute_what_the_reference_does() {
+        for (op, (left, right, to)) in
+            OPS.into_iter().flat_map(|op| types(op).into_iter().map(move |t| (op, t)))
+        {
+            let mut terms = Terms::default();
+            let [(_, wa), (_, wb), (_, wr)] = [bits(&left, 0), bits(&right, 0), bits(&to, 0)];
+            let (a, b) = (terms.var("a", wa), terms.var("b", wb));
+            let of = Of { ty: &left, width: wa, signed: reference::shape(&left).1 };
+            let result = binary(&mut terms, op, of, wr, a, b);
+            let mut solver = Solver::default();
+            for n in 0..60 {
+                let (x, y) = (number(&left, 7 * n + 3), number(&right, 11 * n));
+                let value = bits(&to, reference::binary(op, &left, &to, x, y)).0;
+                let (x, y) = (terms.constant(bits(&left, x).0, wa), terms.constant(bits(&right, y).0, wb));
+                let known = binary(&mut terms, op, of, wr, x, y);
+                assert_eq!(terms.as_constant(known), Some(value), "{op:?} of {left:?}: {n}");
+                let value = terms.constant(value, wr);
+                let path = [terms.equal(a, x), terms.equal(b, y)];
+                let equal = terms.equal(result, value);
+                let other = terms.not(equal);
+                if n < 12 {
+                    let answer = solver.check(&terms, &path, other, &Vec::new());
+                    assert_eq!(answer, Answer::No, "{op:?} of {left:?}: {n}");
+                }
+            }
+        }
+    }
+}

@@ -22,6 +22,13 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { k: 1, paths: 100_000, time: Duration::from_secs(60), params: Vec::new(), count: false, dump: false }
+        Bounds {
+            k: 1,
+            paths: 100_000,
+            time: Duration::from_secs(60),
+            params: Vec::new(),
+            count: false,
+            dump: false,
+        }
     }
 }

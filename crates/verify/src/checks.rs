@@ -2,7 +2,7 @@
 //! What must hold at statements, and values with which it does not.
 
 use carrick_ir::{BinOp, Expr, Loc, Ty};
-use carrick_solve::{Answer, Model, Op, Term};
+use carrick_solve::{Answer, Model, Op, Term, Values};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::layout;
@@ -123,12 +123,32 @@ impl<'p> Machine<'p> {
             Answer::No => {}
             Answer::Yes(model) => {
                 let variables = self.depends_on(bad);
+                let model = self.with_small_values(model, &variables, bad);
                 self.checks.failed.insert(site, Failure { model, variables, new: self.checks.new });
             }
             Answer::Unknown => {
                 self.checks.undecided.insert(site);
             }
         }
+    }
+
+    /// The model with smaller values for these variables, one after the other, as far as the path and the condition allow: people
+    /// read it.
+    fn with_small_values(&self, mut model: Model, variables: &[u32], cond: Term) -> Model {
+        let conditions: Vec<Term> = [cond].into_iter().chain(self.path.conditions.iter().copied()).collect();
+        let mut values = Values::default();
+        model.resize(self.path.terms.variables().len(), 0);
+        for variable in variables {
+            let old = model[*variable as usize];
+            let smaller = (1..=128 - old.leading_zeros()).rev().map(|by| old.checked_shr(by).unwrap_or(0));
+            let found = smaller.into_iter().find(|value| {
+                model[*variable as usize] = *value;
+                values.restart();
+                conditions.iter().all(|cond| values.of(&self.path.terms, *cond, &model) == 1)
+            });
+            model[*variable as usize] = found.unwrap_or(old);
+        }
+        model
     }
 
     /// The variables of a condition, and of those that led here.

@@ -44,7 +44,8 @@ impl<'p> Machine<'p> {
                 return self.one_of(cond, a, b, frame);
             }
             ExprKind::MakeId(_, parts) => {
-                let parts: Result<Vec<Value>, End> = parts.iter().map(|part| self.eval(part, frame)).collect();
+                let parts: Result<Vec<Value>, End> =
+                    parts.iter().map(|part| self.eval(part, frame)).collect();
                 return Ok(Value::Record(parts?));
             }
             ExprKind::Builtin(function, args) => return self.builtin(*function, e, args, frame),
@@ -91,7 +92,11 @@ impl<'p> Machine<'p> {
             let guard = if op == BinOp::LogicalAnd { *a } else { self.path.terms.not(*a) };
             let b = self.guarded(guard, |m| m.scalar(right, frame))?;
             let terms = &mut self.path.terms;
-            return Ok(Value::Scalar(if op == BinOp::LogicalAnd { terms.and(*a, b) } else { terms.or(*a, b) }));
+            return Ok(Value::Scalar(if op == BinOp::LogicalAnd {
+                terms.and(*a, b)
+            } else {
+                terms.or(*a, b)
+            }));
         }
         let b = self.eval(right, frame)?;
         let (Value::Scalar(a), Value::Scalar(b)) = (&a, &b) else {
@@ -266,7 +271,13 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn query(&mut self, query: Query, place: &'p Place, args: &'p [Expr], frame: &mut Frame) -> Result<Term, End> {
+    fn query(
+        &mut self,
+        query: Query,
+        place: &'p Place,
+        args: &'p [Expr],
+        frame: &mut Frame,
+    ) -> Result<Term, End> {
         let args: Result<Vec<Term>, End> = args.iter().map(|arg| self.scalar(arg, frame)).collect();
         let args = args?;
         match (self.load(place, frame)?, &place.ty) {

@@ -5,7 +5,7 @@ use carrick_ir::{BpFieldKind, BpId, Expr, Instr, Loc, LocalId, TimerId, Ty};
 
 use crate::checks::Kind;
 use crate::layout;
-use crate::machine::{Frame, Made, Machine, unsupported};
+use crate::machine::{Frame, Machine, Made, unsupported};
 use crate::path::End;
 use crate::value::Value;
 

@@ -66,7 +66,8 @@ impl<'p> Machine<'p> {
         loc: Loc,
         frame: &mut Frame,
     ) -> Result<Option<Value>, End> {
-        let (Value::List(mut list), Ty::List(element, most, order)) = (self.load(place, frame)?, &place.ty) else {
+        let (Value::List(mut list), Ty::List(element, most, order)) = (self.load(place, frame)?, &place.ty)
+        else {
             return Err(unsupported("a list that depends on a condition"));
         };
         let mut args = args.into_iter().map(|value| self.by_value(value)).collect::<Vec<_>>().into_iter();
@@ -106,7 +107,13 @@ impl<'p> Machine<'p> {
     }
 
     /// Where a new element goes: after those that are not greater.
-    fn sorted_place(&mut self, list: &[Value], element: &Ty, order: Order, new: &Value) -> Result<usize, End> {
+    fn sorted_place(
+        &mut self,
+        list: &[Value],
+        element: &Ty,
+        order: Order,
+        new: &Value,
+    ) -> Result<usize, End> {
         let Some(ty) = self.program.sort_key(element, order) else { return Ok(list.len()) };
         let signed = layout::shape(self.program, &ty).1;
         let wanted = key(order, new)?;

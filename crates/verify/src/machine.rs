@@ -129,7 +129,8 @@ impl<'p> Machine<'p> {
         self.given.extend([early, ordered, mtu]);
         for (at, param) in program.params.iter().enumerate() {
             let (width, signed) = crate::layout::shape(program, &param.ty);
-            let (lo, hi) = self.bounds.params.get(at).copied().flatten().map_or((param.lo, param.hi), |v| (v, v));
+            let (lo, hi) =
+                self.bounds.params.get(at).copied().flatten().map_or((param.lo, param.hi), |v| (v, v));
             if lo == hi {
                 let value = self.number(lo.into(), width);
                 self.params.push(value);

@@ -72,7 +72,12 @@ impl<'p> Machine<'p> {
     }
 
     /// Whether a blueprint has an option.
-    pub(crate) fn option_is_there(&mut self, frame: &mut Frame, bp: LocalId, opt: OptId) -> Result<Term, End> {
+    pub(crate) fn option_is_there(
+        &mut self,
+        frame: &mut Frame,
+        bp: LocalId,
+        opt: OptId,
+    ) -> Result<Term, End> {
         let of = self.blueprint_of(frame, bp)?;
         let member = layout::member(self.program, of, opt);
         let options = &self.parts(frame, bp)?[layout::options(self.program, of)];
@@ -85,7 +90,13 @@ impl<'p> Machine<'p> {
         Err(unsupported("an option of another blueprint"))
     }
 
-    fn add_option(&mut self, bp: LocalId, opt: OptId, args: &'p [Expr], frame: &mut Frame) -> Result<(), End> {
+    fn add_option(
+        &mut self,
+        bp: LocalId,
+        opt: OptId,
+        args: &'p [Expr],
+        frame: &mut Frame,
+    ) -> Result<(), End> {
         let of = self.blueprint_of(frame, bp)?;
         let def = &self.program.opts[opt.index()];
         let member = layout::member(self.program, of, opt).ok_or_else(|| unsupported("an option"))?;

@@ -10,8 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bounds::Bounds;
 use crate::checks::{Failure, Kind, Site};
-use crate::unit::{self, Explored, Unit};
 use crate::sites;
+use crate::unit::{self, Explored, Unit};
 
 /// Which units are explored, and for which checks; empty: all.
 #[derive(Debug, Clone, Default)]
@@ -177,12 +177,15 @@ fn list(names: FxHashSet<String>) -> String {
     names.join(", ")
 }
 
-fn wanted_sites(program: &Program, units: &[Unit], wanted: &Wanted) -> Result<Option<FxHashSet<Site>>, String> {
+fn wanted_sites(
+    program: &Program,
+    units: &[Unit],
+    wanted: &Wanted,
+) -> Result<Option<FxHashSet<Site>>, String> {
     if wanted.checks.is_empty() {
         return Ok(None);
     }
-    let functions: FxHashSet<FuncId> =
-        units.iter().flat_map(|unit| unit::functions(program, unit)).collect();
+    let functions: FxHashSet<FuncId> = units.iter().flat_map(|unit| unit::functions(program, unit)).collect();
     let all = sites::of(program, &functions);
     let mut chosen = FxHashSet::default();
     for word in &wanted.checks {

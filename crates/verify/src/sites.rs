@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where a program has checks, and which functions it runs from where.
 
-use carrick_ir::{Builtin, Change, Expr, ExprKind, FuncId, Function, Instr, Place, Program, Proj, Stmt, StmtKind, Ty, walk};
+use carrick_ir::{
+    Builtin, Change, Expr, ExprKind, FuncId, Function, Instr, Place, Program, Proj, Stmt, StmtKind, Ty, walk,
+};
 use rustc_hash::FxHashSet;
 
 use crate::checks::{Kind, Site, kind_of};

@@ -93,7 +93,9 @@ impl<'p> Machine<'p> {
             StmtKind::For { var, over: Over::Range { from, to, max }, body } => {
                 return self.range(*var, (from, to, *max), body, frame);
             }
-            StmtKind::For { var, over: Over::EachOf(list), body } => return self.each_of(*var, list, body, frame),
+            StmtKind::For { var, over: Over::EachOf(list), body } => {
+                return self.each_of(*var, list, body, frame);
+            }
             StmtKind::Break => return Ok(Flow::Break),
             StmtKind::Continue => return Ok(Flow::Continue),
             StmtKind::Return(value) => {
@@ -143,11 +145,18 @@ impl<'p> Machine<'p> {
     }
 
     /// A value that a field of a header takes may be cut to its bits.
-    fn check_cut(&mut self, place: &'p Place, value: &'p Expr, loc: Loc, frame: &mut Frame) -> Result<(), End> {
+    fn check_cut(
+        &mut self,
+        place: &'p Place,
+        value: &'p Expr,
+        loc: Loc,
+        frame: &mut Frame,
+    ) -> Result<(), End> {
         if self.bounds.count {
             return Ok(());
         }
-        let Some((whole, most)) = cut_value(self.program, self.local_ty(frame, place.root), place, value) else {
+        let Some((whole, most)) = cut_value(self.program, self.local_ty(frame, place.root), place, value)
+        else {
             return Ok(());
         };
         let whole = self.scalar(whole, frame)?;
@@ -317,7 +326,9 @@ pub(crate) fn cut_value<'p>(
         {
             Some((whole, most))
         }
-        carrick_ir::ExprKind::Cast(whole) if layout::shape(program, &whole.ty).0 > layout::shape(program, &value.ty).0 => {
+        carrick_ir::ExprKind::Cast(whole)
+            if layout::shape(program, &whole.ty).0 > layout::shape(program, &value.ty).0 =>
+        {
             Some((whole, most))
         }
         _ => None,

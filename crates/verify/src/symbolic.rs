@@ -61,7 +61,11 @@ impl<'p> Machine<'p> {
                 let range = |m: &mut Self, i, end| m.variable(format!("{name}[{i}].{end}"), &Ty::U64);
                 let ranges =
                     (0..self.bounds.k).map(|i| (range(self, i, "from"), range(self, i, "to"))).collect();
-                Value::OpenWindow(Box::new(OpenWindow { count, size: *size, window: Window { head, ranges } }))
+                Value::OpenWindow(Box::new(OpenWindow {
+                    count,
+                    size: *size,
+                    window: Window { head, ranges },
+                }))
             }
             Ty::Addr => {
                 let there = self.variable(format!("{name}.is_memory"), &Ty::Bool);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use carrick_ir::{CtxId, EventId, FuncId, Program, StmtKind, Instr, Ty, walk};
+use carrick_ir::{CtxId, EventId, FuncId, Instr, Program, StmtKind, Ty, walk};
 use carrick_solve::Figures;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -211,7 +211,8 @@ fn start_values(machine: &mut Machine<'_>, unit: &Unit) -> Vec<Value> {
             _ => None,
         });
         for (param, value) in params.iter().zip(&mut values) {
-            if let (Ty::Context(context), Value::Record(parts), Some((id, event_id))) = (&param.ty, value, &event)
+            if let (Ty::Context(context), Value::Record(parts), Some((id, event_id))) =
+                (&param.ty, value, &event)
                 && program.contexts[context.index()].id == *id
             {
                 parts[crate::layout::id(program, *context)] = event_id.clone();

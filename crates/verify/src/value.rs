@@ -66,7 +66,8 @@ pub(crate) fn choose(terms: &mut Terms, cond: Term, a: &Value, b: &Value) -> Opt
         (List(a), List(b)) if a.len() == b.len() => List(choose_each(terms, cond, a, b)?),
         (Window(a), Window(b)) if a.ranges.len() == b.ranges.len() => {
             let ranges = a.ranges.iter().zip(&b.ranges);
-            let ranges = ranges.map(|(a, b)| (terms.ite(cond, a.0, b.0), terms.ite(cond, a.1, b.1))).collect();
+            let ranges =
+                ranges.map(|(a, b)| (terms.ite(cond, a.0, b.0), terms.ite(cond, a.1, b.1))).collect();
             Window(self::Window { head: terms.ite(cond, a.head, b.head), ranges })
         }
         _ => return None,
@@ -135,7 +136,11 @@ impl Value {
     /// Writes the part that the steps lead to, if the condition holds.
     pub(crate) fn set(&mut self, terms: &mut Terms, steps: &[Step], new: &Value, cond: Term) -> Option<()> {
         let Some((step, rest)) = steps.split_first() else {
-            *self = if terms.as_constant(cond) == Some(1) { new.clone() } else { choose(terms, cond, new, self)? };
+            *self = if terms.as_constant(cond) == Some(1) {
+                new.clone()
+            } else {
+                choose(terms, cond, new, self)?
+            };
             return Some(());
         };
         match (step, self) {

@@ -23,7 +23,13 @@ impl Machine<'_> {
         self.path.terms.not(less)
     }
 
-    pub(crate) fn window_query(&mut self, query: Query, window: &Window, size: u64, of: Option<Term>) -> Term {
+    pub(crate) fn window_query(
+        &mut self,
+        query: Query,
+        window: &Window,
+        size: u64,
+        of: Option<Term>,
+    ) -> Term {
         match (query, of) {
             (Query::WndTest, Some(of)) => {
                 let (at, zero) = (self.ahead(window, of), self.zero64());
@@ -61,7 +67,14 @@ impl Machine<'_> {
     }
 
     /// Sets or clears flags; whether it was done.
-    pub(crate) fn window_write(&mut self, ty: &Ty, window: &mut Window, from: Term, to: Term, value: bool) -> bool {
+    pub(crate) fn window_write(
+        &mut self,
+        ty: &Ty,
+        window: &mut Window,
+        from: Term,
+        to: Term,
+        value: bool,
+    ) -> bool {
         let Ty::Wnd { size, runs } = ty else { return false };
         let Some((lo, hi)) = self.clip(window, *size, from, to) else { return true };
         let (first, last) = self.touched(window, lo, hi, value);
@@ -144,7 +157,14 @@ impl Machine<'_> {
         (terms.ite(earlier, lo, from), terms.ite(later, hi, to))
     }
 
-    fn parted(&mut self, window: &Window, first: usize, last: usize, lo: Term, hi: Term) -> Vec<(Term, Term)> {
+    fn parted(
+        &mut self,
+        window: &Window,
+        first: usize,
+        last: usize,
+        lo: Term,
+        hi: Term,
+    ) -> Vec<(Term, Term)> {
         let (from, to) = (window.ranges[first].0, window.ranges[last - 1].1);
         let (before, behind) = (self.path.terms.ult(from, lo), self.path.terms.ult(hi, to));
         let before = self.path.branch(before).then_some((from, lo));

@@ -28,11 +28,8 @@ const INTERRUPTED: i32 = 130;
 pub fn run(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     let program = load(&args.source)?;
     let bounds = bounds(args, &program)?;
-    let wanted = Wanted {
-        chains: args.chain.clone(),
-        processors: args.processor.clone(),
-        checks: args.claim.clone(),
-    };
+    let wanted =
+        Wanted { chains: args.chain.clone(), processors: args.processor.clone(), checks: args.claim.clone() };
     let cancelled = Arc::new(AtomicBool::new(false));
     stop_at_signals(&cancelled)?;
     let bar = output::progress("exploring");
