@@ -4,8 +4,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::gates::{Bits, Gates};
+use crate::op::{Op, Term};
 use crate::sat::Lit;
-use crate::term::{Op, Term, Terms};
+use crate::term::Terms;
 
 /// What a term's first bit is, in the list of all; none yet.
 const NONE: u32 = u32::MAX;
@@ -97,6 +98,9 @@ impl Blast {
             Add(..) => gates.add(&a, &b, zero).0,
             Sub(..) => gates.add(&a, &Gates::not(&b), one).0,
             Mul(..) => gates.product(&a, &b),
+            UDiv(x, y) | URem(x, y) if terms.as_constant(y).is_some() => {
+                self.quotient_by_number(op, &a, &b, (terms.significant(x), terms.significant(y)))
+            }
             UDiv(x, y) | URem(x, y) | SDiv(x, y) | SRem(x, y) => {
                 let bits = (terms.significant(x), terms.significant(y));
                 self.quotient(op, &a, &b, bits)
@@ -128,6 +132,33 @@ impl Blast {
 
     pub(crate) fn of(&self, terms: &Terms, term: Term) -> Bits {
         self.known(terms, term).to_vec()
+    }
+
+    /// Quotient or remainder by a number: the only two whose product and sum are the dividend.
+    fn quotient_by_number(&mut self, op: Op, a: &[Lit], b: &[Lit], (bits_a, bits_b): (usize, usize)) -> Bits {
+        let gates = &mut self.gates;
+        let (width, zero) = (a.len(), gates.bit(false));
+        if bits_b == 0 {
+            return if matches!(op, Op::UDiv(..)) { gates.number(0, width) } else { a.to_vec() };
+        }
+        // One bit more than the dividend has: nothing is lost.
+        let wide = bits_a.max(bits_b) + 1;
+        let unknown = |gates: &mut Gates, bits: usize| {
+            let mut bits: Bits = (0..bits).map(|_| gates.variable()).collect();
+            bits.resize(wide, zero);
+            bits
+        };
+        let quotient = unknown(gates, (bits_a + 1).saturating_sub(bits_b));
+        let rest = unknown(gates, bits_b);
+        let fit = |bits: &[Lit]| [bits, &vec![zero; wide]].concat()[..wide].to_vec();
+        let (a, b) = (fit(a), fit(b));
+        let product = gates.product(&quotient, &b);
+        let (sum, _) = gates.add(&product, &rest, zero);
+        let (whole, below) = (gates.equal(&sum, &a), gates.less(&rest, &b));
+        gates.sat.clause(&[whole]);
+        gates.sat.clause(&[below]);
+        let result = if matches!(op, Op::UDiv(..)) { quotient } else { rest };
+        [result, vec![zero; width]].concat()[..width].to_vec()
     }
 
     /// Quotient or remainder, by 0 too.

@@ -7,7 +7,8 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::term::{Op, Term, Terms, mask};
+use crate::op::{Op, Term, mask};
+use crate::term::Terms;
 use crate::value::{Model, Values};
 
 /// Parts of a condition that are looked at.

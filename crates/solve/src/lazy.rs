@@ -6,8 +6,9 @@
 
 use crate::blast::Blast;
 use crate::gates::Bits;
+use crate::op::{Op, Term};
 use crate::sat::Lit;
-use crate::term::{Op, Term, Terms};
+use crate::term::Terms;
 use crate::value::compute;
 
 /// Circuits of fewer bits are cheap.

@@ -23,6 +23,7 @@ mod blast;
 mod gates;
 mod guess;
 mod lazy;
+mod op;
 mod query;
 mod range;
 mod sat;
@@ -31,7 +32,8 @@ mod smt;
 mod term;
 mod value;
 
+pub use op::{Op, Term};
 pub use query::{Answer, Figures, Solver};
 pub use smt::{answers, script};
-pub use term::{Op, Term, Terms};
+pub use term::Terms;
 pub use value::{Model, Values};

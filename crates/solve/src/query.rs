@@ -14,8 +14,9 @@ use rustc_hash::FxHashMap;
 use crate::blast::Blast;
 use crate::gates::Gates;
 use crate::guess::guess;
+use crate::op::{Op, Term};
 use crate::sat::{Batsat, Limits};
-use crate::term::{Op, Term, Terms};
+use crate::term::Terms;
 use crate::value::{Model, Values};
 
 /// Beyond so many variables, circuits start again: each search goes through all of them.

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The least and the greatest unsigned value that a term can have.
 
-use crate::term::{Op, Term, Terms, mask};
+use crate::op::{Op, Term, mask};
 
 /// The least and the greatest value.
 pub(crate) type Range = (u128, u128);
 
 /// The range of an operation, from those of its operands.
-pub(crate) fn of(terms: &Terms, op: Op, width: u8) -> Range {
+pub(crate) fn of(op: Op, width: u8, range: impl Fn(Term) -> Range) -> Range {
     use Op::*;
     let all = (0, mask(width));
-    let range = |term: Term| terms.range(term);
+    let constant =
+        |term: Term| Some(range(term)).filter(|(least, most)| least == most).map(|(value, _)| value);
     let fits = |range: Option<Range>| range.filter(|(_, most)| *most <= mask(width)).unwrap_or(all);
     match op {
         Const(value) => (value, value),
@@ -19,13 +20,13 @@ pub(crate) fn of(terms: &Terms, op: Op, width: u8) -> Range {
         Add(a, b) => fits(both(range(a), range(b), u128::checked_add)),
         Mul(a, b) => fits(both(range(a), range(b), u128::checked_mul)),
         Sub(a, b) if range(a).0 >= range(b).1 => (range(a).0 - range(b).1, range(a).1 - range(b).0),
-        UDiv(a, b) => match terms.as_constant(b).filter(|n| *n > 0) {
+        UDiv(a, b) => match constant(b).filter(|n| *n > 0) {
             Some(n) => (range(a).0 / n, range(a).1 / n),
             None => (0, range(a).1),
         },
         URem(a, b) if range(b).0 > 0 => (0, range(a).1.min(range(b).1 - 1)),
         URem(a, _) => (0, range(a).1),
-        LShr(a, b) => match terms.as_constant(b).filter(|n| *n < u128::from(width)) {
+        LShr(a, b) => match constant(b).filter(|n| *n < u128::from(width)) {
             Some(n) => (range(a).0 >> n, range(a).1 >> n),
             None => (0, range(a).1),
         },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Making terms. Each operation is simplified by its operands, which are simple already.
 
-use crate::term::{Op, Term, Terms, mask};
+use crate::op::{Op, Term, mask};
+use crate::term::Terms;
 use crate::value::compute;
 use Op::*;
 

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashSet;
 
-use crate::term::{Op, Term, Terms};
+use crate::op::{Op, Term};
+use crate::term::Terms;
 
 /// A script that asks whether all these conditions can hold.
 pub fn script(terms: &Terms, conditions: &[Term]) -> String {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The values of terms.
 
-use crate::term::{Op, Term, Terms, mask};
+use crate::op::{Op, Term, mask};
+use crate::term::Terms;
 
 /// Values of the variables, by number; those beyond its end are 0.
 pub type Model = Vec<u128>;

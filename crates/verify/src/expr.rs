@@ -5,10 +5,10 @@ use carrick_ir::{BinOp, Builtin, Expr, ExprKind, LocalId, Place, Query, TimerId,
 use carrick_solve::Term;
 
 use crate::arith::{self, Of};
-use crate::checks::{Doing, Kind};
 use crate::layout;
 use crate::machine::{Frame, Machine, unsupported};
 use crate::path::End;
+use crate::site::{Doing, Kind};
 use crate::value::{self, Value};
 
 impl<'p> Machine<'p> {

@@ -3,10 +3,10 @@
 
 use carrick_ir::{BpFieldKind, BpId, Expr, Instr, Loc, LocalId, TimerId, Ty};
 
-use crate::checks::Kind;
 use crate::layout;
 use crate::machine::{Frame, Machine, Made, unsupported};
 use crate::path::End;
+use crate::site::Kind;
 use crate::value::Value;
 
 impl<'p> Machine<'p> {

@@ -10,6 +10,7 @@
 //! beside the interpreter; tests compare the two.
 
 mod arith;
+mod array;
 mod bounds;
 mod checks;
 mod expr;
@@ -21,6 +22,7 @@ mod packet;
 mod path;
 mod place;
 mod report;
+mod site;
 mod sites;
 mod stmt;
 mod symbolic;
@@ -29,5 +31,5 @@ mod value;
 mod window;
 
 pub use bounds::Bounds;
-pub use checks::{Kind, Site};
 pub use report::{CheckReport, Counterexample, Report, Status, UnitReport, Wanted, verify};
+pub use site::{Kind, Site};

@@ -5,10 +5,10 @@ use carrick_ir::{Change, Loc, Order, Place, Ty};
 use carrick_solve::Term;
 
 use crate::arith;
-use crate::checks::Kind;
 use crate::layout;
 use crate::machine::{Frame, Machine, unsupported};
 use crate::path::End;
+use crate::site::Kind;
 use crate::value::Value;
 
 /// The number by which an element is sorted.

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::bounds::Bounds;
-use crate::checks::{Checks, Doing};
 use crate::path::{End, Path};
+use crate::site::{Checks, Doing};
 use crate::value::Value;
 
 /// One condition that is not decided in this time is not worth waiting for.
@@ -50,6 +50,12 @@ pub(crate) struct Machine<'p> {
     pub fresh_lists: FxHashMap<(String, u32), (Vec<Value>, Vec<Term>)>,
     /// results of functions that only their operands are known of
     pub results: FxHashMap<(&'static str, Vec<Term>), Term>,
+    /// names of long arrays, and types of their elements
+    pub arrays: Vec<(String, Ty)>,
+    /// variables that are elements of them, by index
+    pub array_elements: FxHashMap<(usize, Term), Term>,
+    /// those that this path has read
+    pub array_reads: Vec<(usize, Term, Term)>,
     pub params: Vec<Term>,
     pub now: Term,
     /// when the claims held that are assumed
@@ -95,6 +101,9 @@ impl<'p> Machine<'p> {
             fresh_used: 0,
             fresh_lists: FxHashMap::default(),
             results: FxHashMap::default(),
+            arrays: Vec::new(),
+            array_elements: FxHashMap::default(),
+            array_reads: Vec::new(),
             params: Vec::new(),
             now,
             before,
@@ -163,6 +172,7 @@ impl<'p> Machine<'p> {
         self.guards.clear();
         self.deleted.clear();
         self.made.clear();
+        self.array_reads.clear();
         self.fresh_used = 0;
         self.doing = Doing::Running;
         for at in 0..self.given.len() {

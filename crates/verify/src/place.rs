@@ -57,6 +57,10 @@ impl<'p> Machine<'p> {
             Value::Object(at) => &self.heap[*at],
             local => local,
         };
+        if let Some((array, at)) = root.array_at(&steps) {
+            let (array, at) = (array.clone(), at);
+            return self.read_array(&array, at).map(Value::Scalar);
+        }
         root.get(&mut self.path.terms, &steps, &zero)
             .ok_or_else(|| unsupported("an index over values of different form"))
     }

@@ -6,8 +6,8 @@ use carrick_ir::{
 };
 use rustc_hash::FxHashSet;
 
-use crate::checks::{Kind, Site, kind_of};
 use crate::instr::sent_ranges;
+use crate::site::{Kind, Site, kind_of};
 use crate::stmt::cut_value;
 
 /// These functions and all that they call.

@@ -7,10 +7,10 @@ use carrick_ir::{
 use carrick_solve::Term;
 
 use crate::arith;
-use crate::checks::{Doing, Kind};
 use crate::layout;
 use crate::machine::{Frame, Machine, unsupported};
 use crate::path::End;
+use crate::site::{Doing, Kind};
 use crate::value::Value;
 
 /// How a statement ended.
@@ -277,11 +277,13 @@ impl<'p> Machine<'p> {
         frame: &mut Frame,
     ) -> Result<Flow, End> {
         // The body may change the list.
-        for i in 0.. {
-            let (Value::List(elements) | Value::Record(elements)) = self.load(list, frame)? else {
-                return Err(unsupported("a list that depends on a condition"));
+        for i in 0_u32.. {
+            let element = match self.load(list, frame)? {
+                Value::List(elements) | Value::Record(elements) => elements.into_iter().nth(i as usize),
+                Value::Array(array) => self.array_element(&array, i)?,
+                _ => return Err(unsupported("a list that depends on a condition")),
             };
-            let Some(element) = elements.into_iter().nth(i) else { break };
+            let Some(element) = element else { break };
             self.begin_local(Some(var), element, frame);
             match self.block(body, frame)? {
                 Flow::Break => break,
@@ -326,8 +328,10 @@ pub(crate) fn cut_value<'p>(
         {
             Some((whole, most))
         }
+        // Serial numbers wrap: to cut a longer count is what a program means.
         carrick_ir::ExprKind::Cast(whole)
-            if layout::shape(program, &whole.ty).0 > layout::shape(program, &value.ty).0 =>
+            if value.ty != Ty::Seq32
+                && layout::shape(program, &whole.ty).0 > layout::shape(program, &value.ty).0 =>
         {
             Some((whole, most))
         }

@@ -7,13 +7,23 @@ use carrick_solve::Term;
 use crate::layout;
 use crate::machine::{Frame, Machine};
 use crate::path::End;
-use crate::value::{OpenList, OpenWindow, Value, Window};
+use crate::value::{Array, Base, OpenList, OpenWindow, Value, Window, is_long};
 
 /// What the network layer writes into a header that says nothing of it (RFC 1700).
 const DEFAULT_TTL: u128 = 64;
 
 /// Full lists of more elements are not looked at.
 const FULL_MAX: u32 = 16;
+
+/// An array of so many equal elements.
+fn array_of(element: Value, of: &Ty, len: u32, width: u8) -> Value {
+    match element {
+        Value::Scalar(value) if is_long(of, len) => {
+            Value::Array(Array { base: Base::Same(value), len, width, writes: Vec::new() })
+        }
+        element => Value::Record(vec![element; len as usize]),
+    }
+}
 
 impl<'p> Machine<'p> {
     /// A variable for a scalar of this type.
@@ -51,6 +61,7 @@ impl<'p> Machine<'p> {
             Ty::Struct(s) => Value::Record(self.each(&program.structs[s.index()].fields, name)),
             Ty::Scratch(s) => Value::Record(self.each(&program.scratchpads[s.index()].fields, name)),
             Ty::Id(id) => Value::Record(self.each(&program.ids[id.index()].parts, name)),
+            Ty::Array(of, n) if is_long(of, *n) => self.any_array(of, *n, name),
             Ty::Array(of, n) => {
                 Value::Record((0..*n).map(|i| self.any(of, &format!("{name}[{i}]"))).collect())
             }
@@ -212,7 +223,7 @@ impl<'p> Machine<'p> {
             Ty::Id(id) => all(&program.ids[id.index()].parts),
             Ty::Array(of, n) => {
                 let element = self.zero(of);
-                Value::Record(vec![element; *n as usize])
+                array_of(element, of, *n, self.width(of))
             }
             Ty::List(..) => Value::List(Vec::new()),
             Ty::Wnd { .. } => Value::Window(Window { head: self.number(0, 32), ranges: Vec::new() }),
@@ -277,7 +288,7 @@ impl<'p> Machine<'p> {
             Ty::Scratch(s) => Value::Record(self.initial_fields(&program.scratchpads[s.index()].fields)?),
             Ty::Array(of, n) => {
                 let element = self.initial(of)?;
-                Value::Record(vec![element; *n as usize])
+                array_of(element, of, *n, self.width(of))
             }
             Ty::Event(event) => {
                 let def = &program.events[event.index()];

@@ -10,9 +10,9 @@ use carrick_solve::Figures;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bounds::Bounds;
-use crate::checks::{Doing, Failure, Site};
 use crate::machine::Machine;
 use crate::path::End;
+use crate::site::{Doing, Failure, Site};
 use crate::sites;
 use crate::stmt::Flow;
 use crate::value::Value;

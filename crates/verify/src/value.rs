@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Values whose numbers are terms.
 
+use carrick_ir::Ty;
 use carrick_solve::{Term, Terms};
 
 /// A value of any type.
@@ -12,6 +13,8 @@ pub(crate) enum Value {
     List(Vec<Value>),
     /// a list whose length is not decided yet
     OpenList(Box<OpenList>),
+    /// a long array of numbers
+    Array(Array),
     Window(Window),
     /// a window of which it is not decided yet how many ranges it has
     OpenWindow(Box<OpenWindow>),
@@ -43,6 +46,41 @@ pub(crate) struct OpenWindow {
     pub count: Term,
     pub size: u64,
     pub window: Window,
+}
+
+/// Shorter arrays are held element by element.
+const SHORT: u32 = 16;
+
+/// What the elements are that nothing was written to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Base {
+    /// any, of the array with this number
+    Any(usize),
+    Same(Term),
+}
+
+/// An array of numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Array {
+    pub base: Base,
+    pub len: u32,
+    pub width: u8,
+    /// conditions, indices and values, in order
+    pub writes: Vec<(Term, Term, Term)>,
+}
+
+/// Whether arrays of so many such elements are held this way.
+pub(crate) fn is_long(of: &Ty, len: u32) -> bool {
+    len > SHORT && of.is_scalar()
+}
+
+impl Array {
+    /// Writes an element, if the condition holds.
+    pub(crate) fn write(&mut self, cond: Term, at: Term, value: &Value) -> Option<()> {
+        let Value::Scalar(value) = value else { return None };
+        self.writes.push((cond, at, *value));
+        Some(())
+    }
 }
 
 /// A step from a value to a part of it.
@@ -144,6 +182,7 @@ impl Value {
             return Some(());
         };
         match (step, self) {
+            (Step::At(at), Value::Array(array)) if rest.is_empty() => array.write(cond, *at, new),
             (Step::Part(part), Value::Record(parts)) => parts.get_mut(*part)?.set(terms, rest, new, cond),
             (Step::At(at), Value::Record(elements) | Value::List(elements)) => {
                 if let Some(at) = terms.as_constant(*at) {

@@ -55,7 +55,8 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode, Failure> {
 
 fn bounds(args: &VerifyArgs, program: &Program) -> Result<Bounds, Failure> {
     let values = params::values(program, &args.set)?;
-    let is_set = |name: &str| args.set.iter().any(|set| set.split('=').next() == Some(name));
+    // Paths are counted for one configuration, and proofs are for all of them.
+    let is_set = |name: &str| args.paths || args.set.iter().any(|set| set.split('=').next() == Some(name));
     let params = program.params.iter().zip(values);
     Ok(Bounds {
         k: args.k as usize,
