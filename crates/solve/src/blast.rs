@@ -120,7 +120,7 @@ impl Blast {
                 };
                 vec![gates.less(&flip(a), &flip(b))]
             }
-            Extract(_, low) => a[usize::from(low)..][..width].to_vec(),
+            Slice(_, low) => a[usize::from(low)..][..width].to_vec(),
             Zext(_) => [a, vec![zero; width]].concat()[..width].to_vec(),
             Sext(_) => {
                 let sign = a[a.len() - 1];

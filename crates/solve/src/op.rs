@@ -56,7 +56,7 @@ pub enum Op {
     /// The second if the first, of one bit, is 1; else the third.
     Ite(Term, Term, Term),
     /// The bits from this one on.
-    Extract(Term, u8),
+    Slice(Term, u8),
     /// With zeros before it.
     Zext(Term),
     /// With copies of its sign before it.
@@ -69,7 +69,7 @@ impl Op {
         use Op::*;
         let (a, b, c) = match self {
             Const(_) | Var(_) => (None, None, None),
-            Not(a) | Extract(a, _) | Zext(a) | Sext(a) => (Some(a), None, None),
+            Not(a) | Slice(a, _) | Zext(a) | Sext(a) => (Some(a), None, None),
             And(a, b)
             | Or(a, b)
             | Xor(a, b)

@@ -32,7 +32,7 @@ pub(crate) fn of(op: Op, width: u8, range: impl Fn(Term) -> Range) -> Range {
         },
         Ite(_, a, b) => (range(a).0.min(range(b).0), range(a).1.max(range(b).1)),
         Zext(a) => range(a),
-        Extract(a, 0) => fits(Some(range(a))),
+        Slice(a, 0) => fits(Some(range(a))),
         _ => all,
     }
 }

@@ -2,7 +2,7 @@
 //! What is needed of a solver of propositional formulas, and the one that does it.
 //!
 //! `batsat` is Rust alone. CaDiCaL decides hard proofs faster, but it is C++: building it takes longer than building the compiler. The queries
-//! here are small, as [`query`](crate::query) cuts them. The measurements are in `docs/decisions/0018-a-solver-in-rust.md`.
+//! here are small, as [`query`](crate::query) cuts them. The measurements are in `docs/decisions/0019-a-solver-in-rust.md`.
 
 use std::cell::Cell;
 use std::rc::Rc;

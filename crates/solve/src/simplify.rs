@@ -322,8 +322,8 @@ impl Terms {
                 let (x, y) = (self.extract(x, low, width), self.extract(y, low, width));
                 self.ite(cond, x, y)
             }
-            Extract(x, from) => self.extract(x, low + from, width),
-            _ => self.make(Extract(a, low), width),
+            Slice(x, from) => self.extract(x, low + from, width),
+            _ => self.make(Slice(a, low), width),
         }
     }
 

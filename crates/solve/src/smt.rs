@@ -102,7 +102,7 @@ fn expression(terms: &Terms, op: Op, width: u8) -> String {
         Ult(a, b) => bit(plain("bvult", a, b)),
         Slt(a, b) => bit(plain("bvslt", a, b)),
         Ite(c, a, b) => format!("(ite (= t{} #b1) t{} t{})", c.0, a.0, b.0),
-        Extract(a, low) => format!("((_ extract {} {low}) t{})", low + width - 1, a.0),
+        Slice(a, low) => format!("((_ extract {} {low}) t{})", low + width - 1, a.0),
         Zext(a) => format!("((_ zero_extend {}) t{})", wider(a), a.0),
         Sext(a) => format!("((_ sign_extend {}) t{})", wider(a), a.0),
     }

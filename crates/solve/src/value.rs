@@ -51,7 +51,7 @@ pub(crate) fn compute(op: Op, width: u8, from: u8, of: impl Fn(Term) -> u128) ->
         Ult(a, b) => u128::from(of(a) < of(b)),
         Slt(a, b) => u128::from(int(a) < int(b)),
         Ite(c, a, b) => of(if of(c) != 0 { a } else { b }),
-        Extract(a, low) => of(a) >> low,
+        Slice(a, low) => of(a) >> low,
         Zext(a) => of(a),
         Sext(a) => int(a) as u128,
     };

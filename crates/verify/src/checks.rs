@@ -49,15 +49,30 @@ impl<'p> Machine<'p> {
         let conditions: Vec<Term> = [cond].into_iter().chain(self.path.conditions.iter().copied()).collect();
         let mut values = Values::default();
         model.resize(self.path.terms.variables().len(), 0);
-        for variable in variables {
-            let old = model[*variable as usize];
-            let smaller = (1..=128 - old.leading_zeros()).rev().map(|by| old.checked_shr(by).unwrap_or(0));
-            let found = smaller.into_iter().find(|value| {
-                model[*variable as usize] = *value;
-                values.restart();
-                conditions.iter().all(|cond| values.of(&self.path.terms, *cond, &model) == 1)
-            });
-            model[*variable as usize] = found.unwrap_or(old);
+        let mut holds = |model: &Model| {
+            values.restart();
+            conditions.iter().all(|cond| values.of(&self.path.terms, *cond, model) == 1)
+        };
+        // A second time, as a smaller value may allow another to be smaller.
+        for at in variables.iter().chain(variables).map(|variable| *variable as usize) {
+            let bits = 128 - model[at].leading_zeros();
+            let old = model[at];
+            let shifted = (1..=bits).rev().map(|by| old.checked_shr(by).unwrap_or(0));
+            let cleared = (0..bits).rev().map(|bit| !(1_u128 << bit));
+            for new in shifted {
+                model[at] = new;
+                if holds(&model) {
+                    break;
+                }
+                model[at] = old;
+            }
+            for mask in cleared {
+                let old = model[at];
+                model[at] &= mask;
+                if !holds(&model) {
+                    model[at] = old;
+                }
+            }
         }
         model
     }

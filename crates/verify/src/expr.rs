@@ -11,6 +11,11 @@ use crate::path::End;
 use crate::site::{Doing, Kind};
 use crate::value::{self, Value};
 
+/// Whether a function orders serial numbers.
+pub(crate) fn compares_serials(function: Builtin, args: &[Expr]) -> bool {
+    matches!(function, Builtin::SeqMin | Builtin::SeqMax) && !args.is_empty()
+}
+
 impl<'p> Machine<'p> {
     pub(crate) fn width(&self, ty: &Ty) -> u8 {
         layout::shape(self.program, ty).0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What instructions change of the state that is explored. What they do to packets, data and the application has no effect on it.
 
-use carrick_ir::{BpFieldKind, BpId, Expr, Instr, Loc, LocalId, TimerId, Ty};
+use carrick_ir::{BpFieldKind, BpId, Expr, Instr, Loc, LocalId, StmtKind, TimerId, Ty, walk};
 
 use crate::layout;
 use crate::machine::{Frame, Machine, Made, unsupported};
@@ -137,4 +137,15 @@ pub(crate) fn sent_ranges(program: &carrick_ir::Program, bp: BpId) -> Vec<(usize
     let fields = def.fields.iter().enumerate();
     let plain = fields.filter(|(_, field)| matches!(field.kind, BpFieldKind::Plain { .. }));
     plain.filter_map(|(at, f)| def.values_when_sent(f).map(|(lo, hi)| (at, lo, hi))).collect()
+}
+
+/// Whether a program gives contexts other ids.
+pub(crate) fn rebinds(program: &carrick_ir::Program) -> bool {
+    let mut rebinds = false;
+    for def in &program.functions {
+        walk::statements(&def.body, &mut |stmt| {
+            rebinds |= matches!(stmt.kind, StmtKind::Instr(Instr::RebindCtx { .. }));
+        });
+    }
+    rebinds
 }

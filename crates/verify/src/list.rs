@@ -11,6 +11,11 @@ use crate::path::End;
 use crate::site::Kind;
 use crate::value::Value;
 
+/// Whether a change adds an element.
+pub(crate) fn adds(change: Change) -> bool {
+    matches!(change, Change::ListAdd | Change::ListInsert)
+}
+
 /// The number by which an element is sorted.
 fn key(order: Order, element: &Value) -> Result<Term, End> {
     match (order, element) {

@@ -2,11 +2,13 @@
 //! Where a program has checks, and which functions it runs from where.
 
 use carrick_ir::{
-    Builtin, Change, Expr, ExprKind, FuncId, Function, Instr, Place, Program, Proj, Stmt, StmtKind, Ty, walk,
+    Builtin, Expr, ExprKind, FuncId, Function, Instr, Place, Program, Proj, Stmt, StmtKind, Ty, walk,
 };
 use rustc_hash::FxHashSet;
 
+use crate::expr::compares_serials;
 use crate::instr::sent_ranges;
+use crate::list;
 use crate::site::{Kind, Site, kind_of};
 use crate::stmt::cut_value;
 
@@ -31,8 +33,7 @@ pub(crate) fn adds(program: &Program, functions: &FxHashSet<FuncId>) -> bool {
     let mut adds = false;
     for func in functions {
         walk::statements(&program.functions[func.index()].body, &mut |stmt| {
-            let change = if let StmtKind::Change { what, .. } = &stmt.kind { Some(what) } else { None };
-            adds |= matches!(change, Some(Change::ListAdd | Change::ListInsert));
+            adds |= matches!(&stmt.kind, StmtKind::Change { what, .. } if list::adds(*what));
         });
     }
     adds
@@ -80,7 +81,7 @@ fn of_stmt(program: &Program, def: &Function, stmt: &Stmt) -> Option<(Kind, carr
         StmtKind::Assert { claim, .. } => {
             Some((Kind::Claim(*claim), program.claims.get(*claim as usize)?.loc))
         }
-        StmtKind::Change { what: Change::ListAdd | Change::ListInsert, .. } => Some((Kind::List, stmt.loc)),
+        StmtKind::Change { what, .. } if list::adds(*what) => Some((Kind::List, stmt.loc)),
         StmtKind::Assign { place, value } => {
             cut_value(program, ty(place.root), place, value).map(|_| (Kind::Cut, stmt.loc))
         }
@@ -100,7 +101,7 @@ fn of_expr(e: &Expr) -> Option<Kind> {
     match &e.kind {
         ExprKind::Binary(op, left, _) => kind_of(*op, &left.ty),
         ExprKind::Builtin(Builtin::Ratio, _) => Some(Kind::Division),
-        ExprKind::Builtin(Builtin::SeqMin | Builtin::SeqMax, _) => Some(Kind::Serial),
+        ExprKind::Builtin(function, args) if compares_serials(*function, args) => Some(Kind::Serial),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ use carrick_solve::Figures;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bounds::Bounds;
+use crate::instr::rebinds;
 use crate::machine::Machine;
 use crate::path::End;
 use crate::site::{Doing, Failure, Site};
@@ -53,7 +54,7 @@ pub(crate) struct Explored {
 
 /// All units of a program, in the order of its functions.
 pub(crate) fn all(program: &Program) -> Vec<Unit> {
-    let rebinds = uses_rebind(program);
+    let rebinds = rebinds(program);
     let mut units: Vec<Unit> = Vec::new();
     for (event, chain) in program.chains.iter().enumerate() {
         let Some(chain) = chain else { continue };
@@ -85,16 +86,6 @@ pub(crate) fn all(program: &Program) -> Vec<Unit> {
 
 fn of_no_chain(func: Option<FuncId>) -> Unit {
     Unit { func, events: Vec::new(), first: true, last: true, same_id: false }
-}
-
-fn uses_rebind(program: &Program) -> bool {
-    let mut rebinds = false;
-    for def in &program.functions {
-        walk::statements(&def.body, &mut |stmt| {
-            rebinds |= matches!(stmt.kind, StmtKind::Instr(Instr::RebindCtx { .. }));
-        });
-    }
-    rebinds
 }
 
 /// The invariants of a context.
