@@ -45,7 +45,7 @@ fn lines(trace: &[u8]) -> Result<(Vec<String>, Option<String>), String> {
     let mut reader = Reader::open(trace)?;
     let mut describer = Describer::new(reader.hosts.clone());
     let mut lines = vec![reader.header.to_string()];
-    while let Some(moment) = reader.next()? {
+    while let Some(moment) = reader.read()? {
         if let Some((what, detail)) = describer.describe(&moment) {
             let line = json!({"t": moment.now, "host": moment.host, "what": what, "detail": detail});
             lines.push(line.to_string());

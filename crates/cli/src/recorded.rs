@@ -51,7 +51,7 @@ pub fn open(path: &Path) -> Result<Option<Recorded>, Failure> {
 pub fn as_lines(octets: &[u8]) -> Option<String> {
     let mut recorded = Recorded::new(octets, String::new()).ok()?;
     let mut text = recorded.first_line().to_owned();
-    while let Some(line) = recorded.next().ok()? {
+    while let Some(line) = recorded.read().ok()? {
         text.push('\n');
         text.push_str(&line_text(&line));
     }
@@ -98,7 +98,7 @@ impl<R: BufRead> Recorded<R> {
     ///
     /// # Errors
     /// [`Failure::Usage`] if the file cannot be read or is damaged.
-    pub fn next(&mut self) -> Result<Option<Line>, Failure> {
+    pub fn read(&mut self) -> Result<Option<Line>, Failure> {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", self.shown));
         match &mut self.records {
             Records::Lines { from, number } => {
@@ -119,7 +119,7 @@ impl<R: BufRead> Recorded<R> {
                 }
             }
             Records::Binary(reader, describer) => loop {
-                let Some(moment) = reader.next().map_err(wrong)? else {
+                let Some(moment) = reader.read().map_err(wrong)? else {
                     self.cut = reader.cut();
                     return Ok(None);
                 };

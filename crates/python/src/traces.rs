@@ -36,7 +36,7 @@ impl Records {
     }
 
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<String>> {
-        let next = self.0.next().map_err(|e| exception(py, &Error::Failure(e)))?;
+        let next = self.0.read().map_err(|e| exception(py, &Error::Failure(e)))?;
         Ok(next.as_ref().map(line_text))
     }
 }

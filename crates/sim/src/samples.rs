@@ -36,6 +36,9 @@ struct Row {
     value: f64,
 }
 
+/// Where the field is, in each context of a program.
+type Places = Rc<[Option<Place>]>;
+
 /// Where the field is among the words of a context's record.
 #[derive(Debug)]
 struct Place {
@@ -82,7 +85,7 @@ impl Place {
 /// Samples one field of the contexts of hosts.
 pub struct Samples {
     /// by host, of each context of its program
-    places: Vec<Rc<[Option<Place>]>>,
+    places: Vec<Places>,
     field: Vec<String>,
     every: u64,
     now: FxHashMap<(usize, u64), Sampled>,
@@ -98,7 +101,7 @@ impl Samples {
     /// A sentence, if no program has such a field with a number.
     pub fn new(programs: &[Arc<Program>], field: &str, every: u64) -> Result<Samples, String> {
         let field: Vec<String> = field.split('.').map(str::to_owned).collect();
-        let mut known: Vec<(&Arc<Program>, Rc<[Option<Place>]>)> = Vec::new();
+        let mut known: Vec<(&Arc<Program>, Places)> = Vec::new();
         let of = |program| {
             if let Some((_, places)) = known.iter().find(|(it, _)| Arc::ptr_eq(it, program)) {
                 return places.clone();

@@ -105,8 +105,8 @@ struct carrick_config {
     bool checksums_offloaded;
     /* The trace records that the host reads: the sum of their CARRICK_RECORD_BITs. 0: all. */
     uint64_t records;
-    /* The field that is sampled: 1 + the number of its context type, shifted by 32, and its number. Each record of such a
-     * context then is a CARRICK_TRACE_SAMPLE, and other contexts have none. 0: contexts have whole records. */
+    /* The field that is sampled: 1 + the number of its context type, shifted by 32, and its number. Each record of such
+     * a context then is a CARRICK_TRACE_SAMPLE, and other contexts have none. 0: contexts have whole records. */
     uint64_t sample;
 };
 

@@ -92,7 +92,7 @@ pub fn drawn(
     manifest: &Manifest,
 ) -> Result<(String, Option<String>), Failure> {
     let mut reader = Reader::new(&recorded.header, program, fields).map_err(Failure::Usage)?;
-    while let Some(line) = recorded.next()? {
+    while let Some(line) = recorded.read()? {
         reader.record(&line).map_err(|why| Failure::Usage(format!("{}: {why}", recorded.shown)))?;
     }
     let page = carrick_report::page(&reader.finish(sources(compiled)), &manifest.to_string());
@@ -103,7 +103,7 @@ pub fn drawn(
 fn as_lines(mut recorded: Recorded, output: &Path) -> Result<(), Failure> {
     let mut out = output::create_file(output)?;
     let mut written = writeln!(out, "{}", recorded.first_line());
-    while let Some(line) = recorded.next()? {
+    while let Some(line) = recorded.read()? {
         written = written.and_then(|()| writeln!(out, "{}", line_text(&line)));
     }
     output::written(Some(output), written.and_then(|()| out.flush()))?;

@@ -109,7 +109,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// A sentence, if the file cannot be read or is damaged.
-    pub fn next(&mut self) -> Result<Option<Moment<'_>>, String> {
+    pub fn read(&mut self) -> Result<Option<Moment<'_>>, String> {
         if self.at == self.block.len() && !self.next_block()? {
             return Ok(None);
         }
