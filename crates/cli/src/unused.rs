@@ -21,7 +21,7 @@ struct Rule {
 const RATES_OF_ALL: &str = "its recordings are the rates of all these links; leave out one of them";
 
 /// In a network of many hosts.
-const OF_MANY: [Rule; 9] = [
+const OF_MANY: [Rule; 7] = [
     Rule {
         holds: |run| run.topology().is_some(),
         said: "--topology",
@@ -40,16 +40,6 @@ const OF_MANY: [Rule; 9] = [
         holds: |run| run.topology().is_some_and(|name| name.starts_with("star") || name == "pair"),
         said: "--topology star or pair",
         unused: &[(&["core_rate"], "no link is between switches; say --rate")],
-    },
-    Rule {
-        holds: |run| run.topology().is_some() && !run.says("samples"),
-        said: "--topology and no --samples",
-        unused: &[(&["sample"], "name the file of the table by --samples")],
-    },
-    Rule {
-        holds: |run| run.topology().is_some() && !run.says("samples") && !run.says("rates"),
-        said: "--topology, no --rates and no --samples",
-        unused: &[(&["every"], "name the file of a table by one of them")],
     },
     Rule {
         holds: |run| {
@@ -213,8 +203,6 @@ mod tests {
                 "--core-rate",
                 "--topology star or pair",
             ),
-            ("carrick sim a.mtp --topology star:4 --sample cwnd", "--sample", "--topology and no --samples"),
-            ("carrick sim a.mtp --topology star:4 --every 1ms", "--every", "--topology, no --rates"),
             ("carrick sim a.mtp --count 3", "--count", "--app bulk"),
             ("carrick sim a.mtp --app idle --bytes 1KB", "--bytes", "--app idle"),
             ("carrick sim a.mtp --app random --ecn-threshold 3", "--ecn-threshold", "--app random"),

@@ -12,13 +12,16 @@ const RESERVED: [&str; 49] = [
     "linux", "unix", "memcpy", "memmove", "memset", "memcmp",
 ];
 
-/// A name that C takes, and that no macro, type or function has. Two names never become one: those that end like a changed one are
-/// changed, too.
+/// A name that C takes, and that no macro, type or function has. Two names never become one.
 pub fn safe(name: &str) -> String {
+    if is_taken(name) { format!("{name}_") } else { name.to_owned() }
+}
+
+/// Whether C has the name, or another one becomes it.
+fn is_taken(name: &str) -> bool {
     let macro_like = !name.contains(|c: char| c.is_ascii_lowercase());
     let others = name.starts_with('_') || name.starts_with("carrick") || name.ends_with("_t");
-    let changed = macro_like || others || name.ends_with('_') || RESERVED.contains(&name);
-    if changed { format!("{name}_") } else { name.to_owned() }
+    macro_like || others || RESERVED.contains(&name) || name.strip_suffix('_').is_some_and(is_taken)
 }
 
 /// The scalar parts of an id, in order: C for where each is within the id, and its type. An address in an id is two.
