@@ -97,7 +97,7 @@ class Runs(unittest.TestCase):
             read = {}
             for form in ("binary", "json"):
                 file = Path(folder, form)
-                ck.simulate(self.program, bytes="200KB", seed=5, trace=file, trace_format=form)
+                ck.simulate(self.program, bytes="500KB", seed=5, trace=file, trace_format=form)
                 read[form] = ck.read_trace(file)
             self.assertEqual(read["binary"].to_dicts(), read["json"].to_dicts())
             self.assertEqual(read["binary"].header, read["json"].header)
