@@ -223,17 +223,16 @@ impl ScenarioArgs {
         }
     }
 
-    /// Refuses what only programs of other interfaces use.
+    /// Refuses what a program of streams does not use.
     fn carried_by(&self, program: &Program) -> Result<(), Failure> {
-        let shape = Shape::of(program).ok();
-        for (said, option, of, what) in [
-            (self.message.is_some(), "message", Shape::Message, "programs that carry messages"),
-            (self.outstanding.is_some(), "outstanding", Shape::Rpc, "programs that carry RPCs"),
-        ] {
-            if said && shape.is_some_and(|shape| shape != of) {
+        let streams = matches!(Shape::of(program), Ok(Shape::Stream | Shape::Multistream));
+        for (said, option) in
+            [(self.message.is_some(), "message"), (self.outstanding.is_some(), "outstanding")]
+        {
+            if said && streams {
                 let file = program.file.raw();
                 return Err(Failure::Usage(format!(
-                    "--{option} says nothing with {file}: between two hosts only {what} use it"
+                    "--{option} says nothing with {file}: it carries streams of bytes; say --bytes or --streams"
                 )));
             }
         }
