@@ -51,7 +51,7 @@ pub fn pretty(program: &Program, bounds: &Bounds, report: &Report) -> String {
     out
 }
 
-fn rank(status: &Status) -> u8 {
+fn rank(status: &Status) -> usize {
     match status {
         Status::Proved => 0,
         Status::Undecided(_) => 1,
@@ -84,14 +84,11 @@ fn table(out: &mut String, report: &Report) {
     for word in Kind::WORDS {
         let mut counts = [0; 3];
         for check in report.checks.iter().filter(|check| check.site.kind.word() == word) {
-            counts[match check.status {
-                Status::Proved => 0,
-                Status::NotInductive(_) => 1,
-                Status::Undecided(_) => 2,
-            }] += 1;
+            counts[rank(&check.status)] += 1;
         }
         if counts != [0; 3] {
-            line(out, format_args!("{word:10} {:>7} {:>14} {:>10}", counts[0], counts[1], counts[2]));
+            let [proved, undecided, not_inductive] = counts;
+            line(out, format_args!("{word:10} {proved:>7} {not_inductive:>14} {undecided:>10}"));
         }
     }
 }
