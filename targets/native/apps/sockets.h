@@ -315,7 +315,7 @@ void relay_again_event(struct relay *relay);
 /* Many hosts have it: 224.0.0.0/4 and what is behind, ff00::/8. */
 bool relay_is_group(struct carrick_ip6_address address);
 /* Ends a connection at the stack's side at once, with a reset if the program has one. Returns what the request said. */
-int relay_link_abort(struct relay_link *link, carrick_done_fn done);
+int relay_abort(struct relay *relay, uint64_t handle, carrick_done_fn done, void *user);
 
 /* Datagram sockets. */
 void relay_mailbox_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);

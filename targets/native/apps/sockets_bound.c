@@ -352,8 +352,7 @@ static void bound_accepted(void *user, enum carrick_status status, uint64_t hand
     } else if (status == CARRICK_OK) {
         if (link)
             relay_link_fail(link, ENFILE);
-        (void)(carrick_stack_has(relay->stack, "abort") ? carrick_abort(bound_stack(bound), handle, NULL, NULL)
-                                                        : carrick_close(bound_stack(bound), handle, NULL, NULL));
+        (void)relay_abort(relay, handle, NULL, NULL);
     }
     bound_release(bound);
     relay_accept(relay);

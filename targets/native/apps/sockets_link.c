@@ -110,10 +110,9 @@ static void link_ended(void *user, enum carrick_status status, uint64_t value) {
     relay_link_release(link);
 }
 
-int relay_link_abort(struct relay_link *link, carrick_done_fn done) {
-    struct carrick_stack *stack = link_stack(link);
-    return carrick_stack_has(stack, "abort") ? carrick_abort(stack, link->handle, done, link)
-                                             : carrick_close(stack, link->handle, done, link);
+int relay_abort(struct relay *relay, uint64_t handle, carrick_done_fn done, void *user) {
+    return carrick_stack_has(relay->stack, "abort") ? carrick_abort(relay->stack, handle, done, user)
+                                                    : carrick_close(relay->stack, handle, done, user);
 }
 
 /* Ends the connection at the stack's side; at once, or so that what was sent still arrives. */
@@ -121,7 +120,8 @@ static void link_end(struct relay_link *link, bool at_once) {
     if (link->ending)
         return;
     struct carrick_stack *stack = link_stack(link);
-    int refused = at_once ? relay_link_abort(link, link_ended) : carrick_close(stack, link->handle, link_ended, link);
+    int refused = at_once ? relay_abort(link->relay, link->handle, link_ended, link)
+                          : carrick_close(stack, link->handle, link_ended, link);
     if (refused == CARRICK_AGAIN) {
         link->relay->stuck = true;
         return;
