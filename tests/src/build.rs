@@ -11,6 +11,29 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the root").to_path_buf()
 }
 
+/// Copies folders of the repository into another folder, where a command that follows no link out of its folder reads them.
+///
+/// # Panics
+/// If they cannot be copied.
+#[track_caller]
+pub fn copied(places: &[&str], to: &Path) {
+    for place in places {
+        copy(&root().join(place), &to.join(place));
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("writable");
+    for path in std::fs::read_dir(from).expect("readable").flatten().map(|e| e.path()) {
+        let to = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            std::fs::copy(&path, &to).expect("writable");
+        }
+    }
+}
+
 /// The `carrick` command, built from this tree.
 ///
 /// # Panics

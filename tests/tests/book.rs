@@ -15,7 +15,7 @@ use carrick_driver::render::{Colour, pretty};
 use carrick_driver::targets::TargetFile;
 use carrick_ir::{COUNTERS, REFUSALS};
 use carrick_targets::ALL;
-use carrick_tests::build::root;
+use carrick_tests::build::{copied, root};
 use carrick_tests::document::{Link, anchors, blocks, links, replay, run, tables};
 use carrick_tests::net::skip;
 
@@ -162,9 +162,7 @@ fn commands_say_what_is_shown() {
         std::os::unix::fs::symlink(root().join(place), folder.path().join(place)).expect("writable");
     }
     // `carrick repro` follows no link out of its folder.
-    let mut copy = Command::new("cp");
-    copy.arg("-r").args(["protocols", "examples"].map(|place| root().join(place))).arg(folder.path());
-    assert!(copy.status().expect("it starts").success(), "{copy:?}");
+    copied(&["protocols", "examples"], folder.path());
     let mut commands = 0;
     for (page, text) in pages().iter().filter(|(page, _)| !RUN_ELSEWHERE.contains(&page.as_str())) {
         for (kind, block) in blocks(text) {

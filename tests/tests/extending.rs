@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use carrick_tests::build::root;
+use carrick_tests::build::{copied, root};
 use carrick_tests::document::{blocks, run, tables};
 use carrick_tests::other_targets::carrick_with;
 
@@ -152,19 +152,6 @@ fn a_protocol_is_a_folder() {
     }
 }
 
-/// Copies what is in a folder.
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("writable");
-    for path in std::fs::read_dir(from).expect("readable").flatten().map(|e| e.path()) {
-        let to = to.join(path.file_name().expect("a name"));
-        if path.is_dir() {
-            copy(&path, &to);
-        } else {
-            std::fs::copy(&path, &to).expect("writable");
-        }
-    }
-}
-
 /// The first block of this kind in a text.
 fn block<'p>(page: &'p str, kind: &str) -> &'p str {
     let found = blocks(page).into_iter().find(|(of, _)| *of == kind);
@@ -174,7 +161,7 @@ fn block<'p>(page: &'p str, kind: &str) -> &'p str {
 /// A copy of `targets/` with the target of the page, and the one line that lists it.
 fn with_toy(page: &str, line: &str, folder: &Path) -> PathBuf {
     let targets = folder.join("targets");
-    copy(&root().join("targets"), &targets);
+    copied(&["targets"], folder);
     let toy = targets.join("toy");
     std::fs::create_dir(&toy).expect("writable");
     for (file, kind) in [("host.c", "c"), ("target.toml", "toml"), ("mod.rs", "rust")] {
@@ -197,7 +184,7 @@ fn a_target_is_a_folder_and_a_line() {
     let carrick = carrick_with(&with_toy(&page, line, folder.path()), folder.path());
 
     let place = folder.path().join("work");
-    copy(&root().join("tests/programs"), &place.join("tests/programs"));
+    copied(&["tests/programs"], &place);
     let said = |command: &mut Command| {
         let output = command.current_dir(&place).output().expect("it starts");
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -309,11 +309,11 @@ fn lower(mut checked: ir::Program, chosen: &[Chosen]) -> ir::Program {
     carrick_lower::lower(checked)
 }
 
-/// The file's stem as a C identifier: the prefix of generated names.
+/// The file's stem as a C identifier: the prefix of generated names. Those of the runtime begin with `carrick`.
 pub(crate) fn program_name(file: &str) -> String {
     let stem = Path::new(file).file_stem().map_or_else(|| "program".into(), |s| s.to_string_lossy());
     let mut name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || name.starts_with("carrick") {
         name.insert(0, 'p');
     }
     name
@@ -328,6 +328,7 @@ mod tests {
         assert_eq!(program_name("a/b/stream.mtp"), "stream");
         assert_eq!(program_name("quick-lite.mtp"), "quick_lite");
         assert_eq!(program_name("9p.mtp"), "p9p");
+        assert_eq!(program_name("carrick.mtp"), "pcarrick");
         assert_eq!(program_name(""), "program");
     }
 }

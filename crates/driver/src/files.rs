@@ -33,6 +33,15 @@ pub fn text(path: &Path, most: u64) -> io::Result<String> {
     })
 }
 
+/// The text of a file of numbers, as [`text`]; without the byte order mark that spreadsheets write before a table.
+///
+/// # Errors
+/// As there.
+pub fn data(path: &Path) -> io::Result<String> {
+    let text = text(path, DATA_MAX)?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
 /// As [`text`], the bytes.
 ///
 /// # Errors
@@ -76,5 +85,36 @@ fn plain(e: io::Error) -> io::Error {
     match e.kind() {
         ErrorKind::NotFound => io::Error::new(ErrorKind::NotFound, "there is no such file"),
         _ => e,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_regular_files_of_a_bounded_length_are_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("a.csv"), "\u{feff}time,rate\n").expect("writable");
+        fs::write(at("none.csv"), "").expect("writable");
+        fs::write(at("bad.csv"), b"ab\xff").expect("writable");
+        fs::write(at("a\nb.csv"), "x").expect("writable");
+        assert_eq!(data(&at("a.csv")).expect("there"), "time,rate\n");
+        assert_eq!(text(&at("a.csv"), 100).expect("there"), "\u{feff}time,rate\n");
+        assert_eq!(data(&at("none.csv")).expect("there"), "");
+        for (name, most, wanted) in [
+            ("a.csv", 12, "it has more than 12 bytes"),
+            ("bad.csv", 100, "the byte at offset 2 is invalid"),
+            ("a\nb.csv", 100, "its path has control characters"),
+            (".", 100, "it is no regular file"),
+            ("nothing.csv", 100, "there is no such file"),
+        ] {
+            let said = text(&at(name), most).expect_err(name);
+            assert!(said.to_string().contains(wanted), "{name}: {said}");
+            assert_eq!(said.kind() == ErrorKind::NotFound, name == "nothing.csv");
+        }
+        let endless = text(Path::new("/dev/zero"), 100).expect_err("endless").to_string();
+        assert_eq!(endless, "it is no regular file");
     }
 }

@@ -12,9 +12,36 @@ use crate::{Failure, quantity};
 /// The values of all parameters, in order: the defaults but for those in `settings` (`name=value`).
 ///
 /// # Errors
-/// [`Failure::Usage`] for an unknown name, a malformed value, one outside the parameter's range, or values that
-/// do not meet a requirement of the program.
+/// [`Failure::Usage`] for an unknown name, one that is set twice, a malformed value, one outside the parameter's range, or values
+/// that do not meet a requirement of the program.
 pub fn values(program: &Program, settings: &[String]) -> Result<Vec<u64>, Failure> {
+    said_once(settings)?;
+    layered(program, settings)
+}
+
+/// Whether no two of these settings are of one name.
+///
+/// # Errors
+/// [`Failure::Usage`] naming both.
+pub fn said_once(settings: &[String]) -> Result<(), Failure> {
+    let name = |setting: &str| setting.split_once('=').map(|(name, _)| name.to_owned());
+    for (place, setting) in settings.iter().enumerate() {
+        let before =
+            settings[..place].iter().find(|before| name(before).is_some_and(|n| name(setting) == Some(n)));
+        if let Some(before) = before {
+            return Err(Failure::Usage(format!(
+                "{before} and {setting} set one parameter: leave one of them out"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// As [`values`], where a later setting of a parameter takes the place of one before: those of a host stand behind those of all.
+///
+/// # Errors
+/// As of [`values`].
+pub fn layered(program: &Program, settings: &[String]) -> Result<Vec<u64>, Failure> {
     let mut values: Vec<u64> = program.params.iter().map(|p| p.default).collect();
     for setting in settings {
         let (name, text) = setting
@@ -70,5 +97,20 @@ pub fn build_in(program: &mut Arc<Program>, values: &[u64]) {
     }
     for at in rooms {
         Arc::make_mut(program).params[at].default = values[at];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_set_once() {
+        let settings = |all: &[&str]| all.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+        for right in [&["a=1", "b=1"][..], &["a=1", "a.b=1"], &["a", "a"], &[]] {
+            assert!(said_once(&settings(right)).is_ok(), "{right:?}");
+        }
+        let said = said_once(&settings(&["a=1", "b=2", "a=3"])).expect_err("twice").to_string();
+        assert_eq!(said, "a=1 and a=3 set one parameter: leave one of them out");
     }
 }

@@ -362,6 +362,11 @@ static const char *place_in_cgroup(struct space_place *place, const char *name, 
     (void)snprintf(spot->path, sizeof spot->path, "%s", name);
     if (*cgroup < 0 || fstat(*cgroup, &spot->is) != 0)
         return errno == ENOTSUP ? "a folder that is no cgroup of version 2" : "its folder";
+    if (faccessat(*cgroup, "cgroup.events", F_OK, 0) != 0 && errno == ENOENT) { /* which all have but the first */
+        errno = WHOLE;
+        return "it is the root of all cgroups, and all programs of the machine would lose their connections: make one "
+               "below it (`mkdir PATH/NAME`)";
+    }
     (void)snprintf(text, sizeof text, "cgroup-%llu", (unsigned long long)spot->is.st_ino);
     if (!claim_behind_another(text))
         return "it";

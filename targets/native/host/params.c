@@ -133,13 +133,29 @@ static bool param_set(const struct carrick_program *program, const char *setting
     return false;
 }
 
+/* A setting before this one that is of the same parameter, or NULL. */
+static const char *set_before(const char *const *settings, const char *const *setting) {
+    size_t len = strcspn(*setting, "=");
+    for (; settings < setting; settings++)
+        if (strcspn(*settings, "=") == len && memcmp(*settings, *setting, len) == 0)
+            return *settings;
+    return NULL;
+}
+
 bool carrick_params_apply(const struct carrick_program *program, const char *const *settings, uint64_t *values,
                           struct carrick_port_error *error) {
     for (uint32_t i = 0; i < program->param_count; i++)
         values[i] = program->params[i].initial;
-    for (; settings && *settings; settings++)
-        if (!param_set(program, *settings, values, error))
+    for (const char *const *setting = settings; setting && *setting; setting++) {
+        const char *before = set_before(settings, setting);
+        if (before) {
+            snprintf(error->text, sizeof error->text, "%.60s and %.60s set one parameter: leave one of them out.",
+                     before, *setting);
             return false;
+        }
+        if (!param_set(program, *setting, values, error))
+            return false;
+    }
     const char *unmet = program->unmet ? program->unmet(&(struct carrick_config){.params = values}) : NULL;
     if (unmet)
         snprintf(error->text, sizeof error->text, "The settings do not meet what the program requires: `%.120s`.",

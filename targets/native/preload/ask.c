@@ -28,11 +28,24 @@ static int reach(int fd, const struct sockaddr_un *door) {
     return preload_libc.connect(fd, (const struct sockaddr *)door, sizeof *door);
 }
 
+/* A stack that is stopped, or no longer turns, is as good as gone. */
+#define LONGEST_TURN 10 /* seconds */
+
+static void limit(int connection, time_t seconds) {
+    const struct timeval most = {.tv_sec = seconds};
+    (void)preload_libc.setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+    (void)preload_libc.setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+}
+
 int (*preload_reach)(int fd, const struct sockaddr_un *door) = reach;
 
-/* As connect() of a program's socket says it: where nobody serves, the network is down. */
+/* As connect() of a program's socket says it: where nobody serves in time, the network is down. */
 static int unreachable(int why) {
-    return why == ENOENT || why == ENOTDIR || why == ECONNREFUSED || why == EPROTOTYPE ? ENETDOWN : why;
+    static const int down[] = {ENOENT, ENOTDIR, ECONNREFUSED, EPROTOTYPE, EAGAIN};
+    for (size_t i = 0; i < sizeof down / sizeof down[0]; i++)
+        if (why == down[i])
+            return ENETDOWN;
+    return why;
 }
 
 static int door(void) {
@@ -46,6 +59,7 @@ static int door(void) {
     int reached, fd = preload_libc.socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
+    limit(fd, LONGEST_TURN);
     do /* the door may be crowded: nothing has begun where the wait for a place was interrupted */
         reached = preload_reach(fd, &address);
     while (reached != 0 && errno == EINTR);
@@ -104,7 +118,7 @@ int preload_await(int connection, int fd) {
     struct timeval most = {0};
     socklen_t len = sizeof most;
     int own;
-    if (preload_libc.getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, &len) == 0 && (most.tv_sec || most.tv_usec))
+    if (preload_libc.getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, &len) == 0) /* 0: however long it takes */
         (void)preload_libc.setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     ssize_t got = carrick_socket_take(preload_libc.recvmsg, connection, &answer, sizeof answer, &own, 0);
     if (got < 0 && (errno == EINTR || errno == EAGAIN))

@@ -273,6 +273,9 @@ static void settings_are_checked(void) {
     CHECK(!carrick_params_apply(&toy_program, unmet, values, &error) && strstr(error.text, "`taken != tick`"));
     unmet[1] = "tick=8ns";
     CHECK(carrick_params_apply(&toy_program, unmet, values, &error) && values[0] == 7 && values[1] == 8);
+    const char *twice[] = {"taken=7", "tick=8ns", "taken=8", NULL};
+    CHECK(!carrick_params_apply(&toy_program, twice, values, &error));
+    CHECK(strcmp(error.text, "taken=7 and taken=8 set one parameter: leave one of them out.") == 0);
     CHECK(carrick_loop_open(500, 4, ends, &error)); /* a program that refuses its configuration */
     CHECK(!open_stack(ends[0], SERVER, NULL) && strstr(error.text, "refuses"));
     carrick_port_close(ends[1]);

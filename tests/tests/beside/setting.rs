@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use carrick_tests::build::root;
+use carrick_tests::build::{copied, root};
 use serde_json::Value;
 
 /// From left to right over one link of 100 Mbit/s.
@@ -28,7 +28,7 @@ pub const DATAGRAMS: [&str; 4] = ["--host-program", "h1=datagram.mtp", "--host-p
 /// A folder with the protocols, and with a program whose messages may be lost.
 pub fn begun() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    std::os::unix::fs::symlink(root().join("protocols"), folder.path().join("protocols")).expect("writable");
+    copied(&["protocols"], folder.path());
     let program = root().join("tests/tests/beside/datagram.mtp");
     std::fs::copy(program, folder.path().join("datagram.mtp")).expect("writable");
     folder

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use carrick_interp::Config;
 use carrick_ir::{COUNTERS, Function, Opcode, Program};
 use carrick_sim::compiled::{Compiled, CompiledProgram};
-use carrick_sim::core::{Completion, Core, FailedClaim, Record, Refused, Request};
+use carrick_sim::core::{Completion, Core, FailedClaim, Record, RecordSet, Refused, Request};
 use carrick_sim::interpreted::Interpreted;
 use carrick_sim::ip::checksum;
 use carrick_sim::watch::live::{CONTEXT, EVENT, INSTR};
@@ -37,7 +37,7 @@ impl Both {
         config: &Config,
         counted: Rc<RefCell<Vec<u64>>>,
     ) -> Result<Both, String> {
-        let traced = Config { trace: true, ..config.clone() };
+        let traced = Config { trace: true, records: RecordSet::ALL, ..config.clone() };
         Ok(Both {
             reference: Interpreted::new(program.clone(), &traced)?,
             circuit: Compiled::new(circuit.clone(), &traced)?,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs of a cgroup, whose connections are a stack's though they share its namespace with others.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -34,6 +35,18 @@ fn programs_in_it_behave_alike_by_the_kernel() {
 #[test]
 fn programs_in_it_behave_alike_over_ipv6() {
     programs_behave_over_ipv6(Space::cgroup);
+}
+
+/// All programs of the machine would lose their connections.
+#[test]
+fn the_root_of_all_cgroups_is_not_served() {
+    let Some(net) = Net::new() else { return };
+    let Some(space) = Space::cgroup(&net) else { return };
+    let argument = space.argument();
+    let (_, group) = argument.split_once('=').expect("it names its cgroup");
+    let root = Path::new(group).parent().expect("it is below the root").display();
+    let said = refused(&net, &format!("sockets:cgroup={root}"));
+    assert!(said.contains(&format!("`{root}`: it is the root of all cgroups, and all programs")), "{said}");
 }
 
 #[test]

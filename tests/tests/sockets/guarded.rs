@@ -92,6 +92,37 @@ fn what_a_program_leaves_is_given_back_at_once() {
     assert!(!said.contains("open_contexts"), "{said}");
 }
 
+/// A stack that is stopped: what has to ask it ends with an error, also a call that does not wait. It goes on, and so do they.
+const STOPPED: &str = "
+import errno, os, signal, socket, sys
+stack, peer = int(sys.argv[1]), (sys.argv[2], 1000)
+old = socket.create_connection(peer)
+os.kill(stack, signal.SIGSTOP)
+try:
+    for waits in (True, False):
+        s = socket.socket()
+        s.setblocking(waits)
+        print(errno.errorcode[s.connect_ex(peer)], flush=True)
+finally:
+    os.kill(stack, signal.SIGCONT)
+for s in (old, socket.create_connection(peer)):
+    s.sendall(b'echo\\n' + b'x' * 1000)
+    s.shutdown(socket.SHUT_WR)
+    print(len(b''.join(iter(lambda: s.recv(65536), b''))), flush=True)
+";
+
+#[test]
+fn a_stack_that_is_stopped_holds_no_call_for_ever() {
+    let Some((net, stack, _peer)) = connected(&[]) else { return };
+    let before = stack.descriptors();
+    let mut python = stack.command(&net, "python3");
+    python.args(["-u", "-c", STOPPED, &stack.id().to_string(), Net::PEER]);
+    let said = python.output().expect("it starts");
+    let expected = "ENETDOWN\nENETDOWN\n1000\n1000\n";
+    assert_eq!(String::from_utf8_lossy(&said.stdout), expected, "{}", String::from_utf8_lossy(&said.stderr));
+    stack.wait_for_descriptors(before);
+}
+
 /// Fills all that there is between it and a peer that reads nothing, and goes.
 const FILLER: &str = "
 import select, socket, sys

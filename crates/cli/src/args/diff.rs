@@ -18,7 +18,7 @@ pub struct DiffArgs {
     pub other: Option<PathBuf>,
     /// Number of seeds. Each seed runs random operations and, where the simulator has applications for the program's interface,
     /// random applications on a random network
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub seeds: u64,
     /// First seed
     #[arg(long, default_value_t = 1)]

@@ -11,6 +11,9 @@ use crate::args::Merge;
 use crate::commands::fabric::{RUN, Shard};
 use crate::manifest::{Form, Manifest};
 
+/// How the tables of sweeps begin.
+const SWEEP: &str = "key,status,";
+
 /// What one shard made.
 struct Part {
     shown: String,
@@ -64,6 +67,11 @@ pub fn run(args: &Merge) -> Result<ExitCode, Failure> {
 fn part(file: &Path) -> Result<Part, Failure> {
     let shown = file.display().to_string();
     let octets = std::fs::read(file).map_err(|e| Failure::Usage(format!("cannot read {shown}: {e}")))?;
+    if octets.starts_with(SWEEP.as_bytes()) {
+        return Err(Failure::Usage(format!(
+            "{shown} is a table of `carrick sweep`: say the sweep again, with --from {shown} for each of its parts in place of --shard"
+        )));
+    }
     let (form, all) = Manifest::read(&octets, &shown)?;
     let none = || Failure::Usage(format!("{shown} is not what one of several `carrick sim --shard` made"));
     let manifest = all.into_iter().next().ok_or_else(none)?;

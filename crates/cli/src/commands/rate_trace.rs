@@ -22,8 +22,7 @@ type Wrong = (usize, String);
 /// [`Failure::Usage`] with file, line, what is wrong there and what to do.
 pub fn read(path: &Path) -> Result<Arc<RateTrace>, Failure> {
     let file = path.display();
-    let text =
-        files::text(path, files::DATA_MAX).map_err(|e| Failure::Usage(format!("cannot read {file}: {e}")))?;
+    let text = files::data(path).map_err(|e| Failure::Usage(format!("cannot read {file}: {e}")))?;
     let wrong = |(line, why)| Failure::Usage(format!("{file}:{line}: {why}"));
     parse(&text).map(Arc::new).map_err(wrong)
 }

@@ -111,7 +111,7 @@ impl Bursts {
         at_most("nanoseconds of a burst", self.on_ns.max(self.off_ns), limits::DELAY_NS)?;
         match self.shape {
             Some(shape) if !(1.01..=100.0).contains(&shape) => Err(format!(
-                "the shape of a Pareto distribution is from 1.01 to 100, not {shape}: it has no mean up to 1"
+                "the shape of a Pareto distribution is from 1.01 to 100, not {shape:?}: it has no mean up to 1"
             )),
             _ => Ok(()),
         }

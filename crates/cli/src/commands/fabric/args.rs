@@ -168,8 +168,8 @@ pub struct FabricArgs {
     #[arg(long, default_value_t = 1, requires = "topology", value_parser = clap::value_parser!(u64).range(1..))]
     pub seeds: u64,
     /// Number of runs in parallel
-    #[arg(long, default_value_t = 1, requires = "topology")]
-    pub jobs: usize,
+    #[arg(long, default_value_t = 1, requires = "topology", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: u16,
     /// Part of the runs to make on this machine: the I-th of N. `carrick merge` joins the results
     #[arg(long, value_name = "I/N", requires = "topology")]
     pub shard: Option<Shard>,

@@ -77,8 +77,7 @@ pub struct At {
 
 /// The text of a file.
 pub fn read(path: &Path) -> Result<String, Failure> {
-    files::text(path, files::DATA_MAX)
-        .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
+    files::data(path).map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
 }
 
 /// The files of rates over time that it names.

@@ -148,10 +148,11 @@ impl Hosts {
         if let Some(wrong) = asked.settings.iter().find_map(|setting| self.elsewhere(setting)) {
             return Err(wrong);
         }
+        params::said_once(&asked.settings)?;
         let mut settings: Vec<String> = asked.settings.iter().filter(fits).cloned().collect();
         let own = self.settings.iter().filter(|it| host.is_some_and(|host| it.hosts.contains(&host)));
         settings.extend(own.map(|it| it.what.clone()));
-        params::values(program, &settings)
+        params::layered(program, &settings)
     }
 
     /// Says where a parameter is set that only the program of some hosts has.

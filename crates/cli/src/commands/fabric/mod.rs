@@ -134,7 +134,7 @@ fn all(args: &SimArgs, network: &Network, manifest: &Manifest) -> Result<Vec<Run
                 bar.inc(1);
             }
         };
-        let jobs = args.fabric.jobs.clamp(1, count.clamp(1, 1024) as usize);
+        let jobs = u64::from(args.fabric.jobs).min(count.clamp(1, 1024));
         let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(worker)).collect();
         workers.into_iter().flat_map(|w| w.join().unwrap_or_else(|e| resume_unwind(e))).collect()
     });

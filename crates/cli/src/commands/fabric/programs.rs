@@ -46,11 +46,12 @@ impl Programs {
             let build = builds.get(&file, &choice_between(ends))?;
             all.push((Stationed { node, build, params: Vec::new() }, set));
         }
+        params::said_once(&args.at_set)?;
         for setting in &args.at_set {
             set(setting, topology, &mut all)?;
         }
         let known = |(mut it, settings): (Stationed, Vec<String>)| {
-            it.params = params::values(&it.build.program, &settings)?;
+            it.params = params::layered(&it.build.program, &settings)?;
             Ok(it)
         };
         Ok(Programs(all.into_iter().map(known).collect::<Result<_, Failure>>()?))

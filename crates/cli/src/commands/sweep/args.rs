@@ -37,8 +37,8 @@ pub struct TableArgs {
     #[arg(long, value_name = "NAMES")]
     pub zip: Vec<String>,
     /// Number of runs in parallel
-    #[arg(long, default_value_t = 1)]
-    pub jobs: usize,
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: u16,
     /// Keep the rows of the table, and make only the runs that it lacks
     #[arg(long)]
     pub resume: bool,

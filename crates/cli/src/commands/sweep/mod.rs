@@ -152,7 +152,7 @@ fn all(
     watch_signals(tell.clone())?;
     let work = Arc::new(work);
     // They are not waited for: a sweep that is stopped does not wait for the end of its runs.
-    for _ in 0..options.jobs.clamp(1, count.clamp(1, 1024)) {
+    for _ in 0..u64::from(options.jobs).min(count.clamp(1, 1024) as u64) {
         let (work, tell) = (work.clone(), tell.clone());
         std::thread::spawn(move || worker(&work, &tell));
     }

@@ -345,12 +345,18 @@ pub struct Made {
     pub failures: Vec<String>,
 }
 
+/// What `status` says of a run: its flows did what they should, did not, or it could not be made.
+pub const STATUSES: [&str; 3] = [OK, FAILED, ERROR];
+const OK: &str = "ok";
+const FAILED: &str = "failed";
+const ERROR: &str = "error";
+
 /// The rows of a run, whatever came of it.
 pub fn rows(kind: Rows, key: u64, planned: &Planned, outcome: Result<Outcome, Failure>) -> Made {
     let (status, outcome) = match outcome {
-        Ok(outcome) if outcome.failures.is_empty() => ("ok", outcome),
-        Ok(outcome) => ("failed", outcome),
-        Err(failure) => ("error", Outcome { failures: vec![failure.to_string()], ..Outcome::default() }),
+        Ok(outcome) if outcome.failures.is_empty() => (OK, outcome),
+        Ok(outcome) => (FAILED, outcome),
+        Err(failure) => (ERROR, Outcome { failures: vec![failure.to_string()], ..Outcome::default() }),
     };
     let Outcome { failures, flows, totals } = outcome;
     let first = [format!("{key:016x}"), status.to_owned(), flows.len().to_string(), planned.seed.to_string()];

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use carrick_driver::written::{try_replace, unwritten};
 use carrick_driver::{Failure, files};
 
+use super::outcome::STATUSES;
+
 /// Rows of runs, by their keys.
 pub type Known = HashMap<u64, String>;
 
@@ -19,7 +21,7 @@ pub type Known = HashMap<u64, String>;
 /// [`Failure::Usage`] if it is another table, or cannot be read.
 pub fn read(path: &Path, head: &str) -> Result<Known, Failure> {
     let shown = path.display();
-    let text = match files::text(path, files::DATA_MAX) {
+    let text = match files::data(path) {
         Ok(text) => text,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Known::new()),
         Err(e) => return Err(Failure::Usage(format!("cannot read {shown}: {e}"))),
@@ -35,6 +37,9 @@ pub fn read(path: &Path, head: &str) -> Result<Known, Failure> {
         let (key, status, flows) = (cell()?, cell()?, cell()?);
         let key = u64::from_str_radix(key, 16).map_err(|_| other(path))?;
         let flows: u64 = flows.parse().map_err(|_| other(path))?;
+        if !STATUSES.contains(&status) {
+            return Err(other(path));
+        }
         if status != "error" {
             let (rows, found, wanted) = known.entry(key).or_default();
             rows.push_str(line);
@@ -52,7 +57,7 @@ pub fn read(path: &Path, head: &str) -> Result<Known, Failure> {
 /// A file with other columns than those of the sweep.
 fn other(path: &Path) -> Failure {
     Failure::Usage(format!(
-        "{} is not a table of this sweep: its columns differ; choose another file with -o, or remove it",
+        "{} is not a table of this sweep: its columns, or the cells under key, status and flows, are others; choose another file with -o, or remove it",
         path.display()
     ))
 }
@@ -153,7 +158,8 @@ mod tests {
             known.sort_unstable();
             assert_eq!(known, keys, "{text}");
         }
-        for wrong in ["key,status\n", "x\n", "key,status,flows,seed,flow,end_ns\nabc\n"] {
+        let status = [HEAD, &rows(1, "done", 1)].concat();
+        for wrong in ["key,status\n", "x\n", "key,status,flows,seed,flow,end_ns\nabc\n", &status] {
             fs::write(&path, wrong).expect("writable");
             let said = read(&path, HEAD).expect_err(wrong).to_string();
             assert!(said.contains("a.csv is not a table of this sweep"), "{said}");
