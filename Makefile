@@ -5,7 +5,7 @@ CARGO ?= cargo
 export SECONDS ?= 60
 MINUTES ?= 60
 
-.PHONY: help demo test fmt lint msrv coverage bench cost experiments fuzz soak conformance docs book dist wheel
+.PHONY: help demo test fmt lint msrv coverage bench cost experiments fuzz diff soak conformance docs book dist wheel
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort
@@ -41,6 +41,9 @@ experiments: ## make figures of papers again, beside the papers' numbers (QUICK=
 
 fuzz: ## fuzz the front end, generated code and what surrounds it for SECONDS (60)
 	@fuzz/run $(SECONDS)
+
+diff: ## compare each program on each target with the interpreter, over SEEDS (200) random networks
+	@scripts/diff --seeds $(or $(SEEDS),200)
 
 soak: ## TCP, in the kernel or with TARGET=native, while everything about it dies, for MINUTES (60)
 	@scripts/soak --minutes $(MINUTES) --target $(or $(TARGET),xdp)

@@ -17,13 +17,16 @@ atomic_bool preload_confined;
 
 /* The stack closes its end only of what has failed, or when both have said all. Where it had not read everything, the
  * kernel calls that a reset, whatever the reason was. */
-ssize_t preload_ended(int fd, ssize_t got) {
+static int why_over(int fd, enum carrick_socket_why manner) {
     struct carrick_socket_name name;
     struct pollfd look = {.fd = fd};
-    int noted = errno;
-    bool over = (got == 0 || noted == ECONNRESET) && !preload_confined && preload_libc.poll(&look, 1, 0) == 1 &&
-                look.revents & POLLHUP && preload_name(fd, &name) && name.kind == CARRICK_SOCKET_CONNECTION;
-    int error = over ? preload_why(fd, name.id, CARRICK_WHY_READ) : 0;
+    bool over = !preload_confined && preload_libc.poll(&look, 1, 0) == 1 && look.revents & POLLHUP &&
+                preload_name(fd, &name) && name.kind == CARRICK_SOCKET_CONNECTION;
+    return over ? preload_why(fd, name.id, manner) : 0;
+}
+
+ssize_t preload_ended(int fd, ssize_t got) {
+    int noted = errno, error = got == 0 || noted == ECONNRESET ? why_over(fd, CARRICK_WHY_READ) : 0;
     errno = error ? error : noted;
     return error ? -1 : got;
 }
@@ -189,15 +192,14 @@ PRELOADED ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
     return got;
 }
 
-static int letters_receive(int fd, const struct carrick_socket_name *name, struct mmsghdr *messages, unsigned count,
-                           int flags, const struct timespec *timeout) {
+/* One message after another. */
+static int receive_each(int fd, struct mmsghdr *messages, unsigned count, int flags, const struct timespec *timeout) {
     struct timespec begin = {0}, now = {0};
     unsigned done = 0;
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);
     while (done < count) {
         bool waits = done == 0 || !(flags & MSG_WAITFORONE);
-        ssize_t got = preload_letters_receive(fd, name, &messages[done].msg_hdr,
-                                              (flags & ~MSG_WAITFORONE) | (waits ? 0 : MSG_DONTWAIT));
+        ssize_t got = recvmsg(fd, &messages[done].msg_hdr, (flags & ~MSG_WAITFORONE) | (waits ? 0 : MSG_DONTWAIT));
         if (got < 0)
             return done > 0 ? (int)done : -1;
         messages[done++].msg_len = (unsigned)got;
@@ -213,7 +215,15 @@ static int letters_receive(int fd, const struct carrick_socket_name *name, struc
 PRELOADED int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
     struct carrick_socket_name name;
     if (reading_of(fd, &name) == OF_LETTERS)
-        return letters_receive(fd, &name, messages, count, flags, timeout);
+        return receive_each(fd, messages, count, flags, timeout);
+    /* Of a stream, the kernel tells an error here before the data in front of it. */
+    int error = flags & MSG_ERRQUEUE ? 0 : why_over(fd, CARRICK_WHY_TAKE);
+    if (error) {
+        errno = error;
+        return -1;
+    }
+    if (preload_differs(fd, flags))
+        return receive_each(fd, messages, count, flags, timeout);
     int got = preload_libc.recvmmsg(fd, messages, count, flags, timeout);
     bool nothing = got <= 0 || (got == 1 && messages[0].msg_len == 0 && messages[0].msg_hdr.msg_iovlen > 0);
     if (nothing && count > 0 && preload_ended(fd, got < 0 ? -1 : 0) < 0)

@@ -231,21 +231,27 @@ PRELOADED ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
     return marked ? sent(fd, put, flags) : put;
 }
 
-/* As the kernel: an error behind the first message is left for the next call. */
+/* As the kernel: an error behind the first message is left for the next call, and so is what finds no room. */
 PRELOADED int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags) {
     struct carrick_socket_name name;
     int error = 0;
     const struct msghdr *first = count > 0 ? &messages[0].msg_hdr : NULL;
-    if (!first || !is_letters(fd, first->msg_name, first->msg_namelen, &name, &error))
+    bool ours = first && (preload_marked(fd) || flags & MSG_FASTOPEN ||
+                          is_letters(fd, first->msg_name, first->msg_namelen, &name, &error));
+    if (error)
+        return (int)fail(error);
+    if (!ours)
         return preload_libc.sendmmsg(fd, messages, count, flags);
-    unsigned done = 0;
-    for (; done < count && !error; done++) {
-        ssize_t put = preload_letters_send(fd, &name, &messages[done].msg_hdr, flags);
+    for (unsigned done = 0; done < count; done++) {
+        const struct msghdr *message = &messages[done].msg_hdr;
+        ssize_t put = sendmsg(fd, message, flags);
         if (put < 0)
             return done > 0 ? (int)done : -1;
         messages[done].msg_len = (unsigned)put;
+        if ((size_t)put < length_of(message->msg_iov, message->msg_iovlen))
+            return (int)done + 1;
     }
-    return error ? (int)fail(error) : (int)done;
+    return (int)count;
 }
 
 /* Only a socket can be written to without the signal. */

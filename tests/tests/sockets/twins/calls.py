@@ -45,6 +45,10 @@ class Msghdr(ctypes.Structure):
                 ("control", ctypes.c_void_p), ("controllen", ctypes.c_size_t), ("flags", ctypes.c_int)]  # fmt: skip
 
 
+class Mmsghdr(ctypes.Structure):
+    _fields_ = [("message", Msghdr), ("len", ctypes.c_uint)]
+
+
 def pattern(begin, count):
     return bytes((begin + i) % 251 for i in range(count))
 
@@ -185,6 +189,13 @@ def nonblock(w, s, on="1"):
     return "ok"
 
 
+def halves(room, count):
+    """Two messages of half of the bytes each; of one byte a single one."""
+    half, at = count // 2, ctypes.addressof(room)
+    iovs = [Iovec(at, half), Iovec(at + half, count - half)] if half else [Iovec(at, count)]
+    return (Mmsghdr * len(iovs))(*[Mmsghdr(Msghdr(None, 0, ctypes.pointer(iov), 1, None, 0, 0), 0) for iov in iovs])
+
+
 def sending(call_name):
     def send(w, s, count, *words):
         fd, data = w.fds[s], pattern(w.sent[w.fds[s]], int(count))
@@ -201,6 +212,10 @@ def sending(call_name):
             buffer = ctypes.create_string_buffer(data, len(data))
             iov = Iovec(ctypes.addressof(buffer), len(data))
             done = libc.sendmsg(fd, ctypes.byref(Msghdr(None, 0, ctypes.pointer(iov), 1, None, 0, 0)), flags(words))
+        elif call_name == "sendmmsg":
+            many = halves(ctypes.create_string_buffer(data, len(data)), len(data))
+            done = libc.sendmmsg(fd, many, len(many), flags(words))
+            done = done if done < 0 else sum(message.len for message in many[:done])
         else:
             done = libc.send(fd, data, len(data), flags(words))
         w.sent[fd] += max(done, 0)
@@ -209,7 +224,7 @@ def sending(call_name):
     CALLS[call_name] = send
 
 
-for call_name in ("send", "write", "writev", "sendto", "sendmsg"):
+for call_name in ("send", "write", "writev", "sendto", "sendmsg", "sendmmsg"):
     sending(call_name)
 
 
@@ -262,6 +277,20 @@ def receiving(call_name):
 
 for call_name in ("recv", "read", "readv", "preadv2", "splice", "recvfrom", "recvmsg"):
     receiving(call_name)
+
+
+@call
+def recvmmsg(w, s, count, *words):
+    """Two messages of half of the bytes each."""
+    fd, count = w.fds[s], int(count)
+    room = ctypes.create_string_buffer(b"\xaa" * count, count)
+    many = halves(room, count)
+    done = libc.recvmmsg(fd, many, len(many), flags(words), None)
+    if done < 0:
+        return error()
+    lens = [message.len for message in many[:done]]
+    data = b"".join(room.raw[i * (count // 2) :][:n] for i, n in enumerate(lens))
+    return "+".join(map(str, lens)) + " " + received(w, fd, len(data), data, words)
 
 
 @call

@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.dont_write_bytecode = True
 import calls  # noqa: E402
 import compared  # noqa: E402
-from calls import FLAGS, Iovec, Msghdr, call, error, libc  # noqa: E402
+from calls import FLAGS, Iovec, Mmsghdr, Msghdr, call, error, libc  # noqa: E402
 
 CASES = pathlib.Path(__file__).with_name("datagrams.txt")
 FLAGS["one"] = 0x10000  # MSG_WAITFORONE
@@ -21,10 +21,6 @@ calls.OPTIONS |= {
     "protocol": (socket.SOL_SOCKET, socket.SO_PROTOCOL), "domain": (socket.SOL_SOCKET, socket.SO_DOMAIN),
     "broadcast": (socket.SOL_SOCKET, socket.SO_BROADCAST),
 }  # fmt: skip
-
-
-class Mmsghdr(ctypes.Structure):
-    _fields_ = [("message", Msghdr), ("len", ctypes.c_uint)]
 
 
 def pattern(count):

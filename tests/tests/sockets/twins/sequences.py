@@ -3,8 +3,8 @@
 right stack: what the peer does is waited for before the next call."""
 import random
 
-SENDS = ["send", "write", "writev", "sendto", "sendmsg"]
-RECEIVES = ["recv", "recvfrom", "recvmsg"]
+SENDS = ["send", "write", "writev", "sendto", "sendmsg", "sendmmsg"]
+RECEIVES = ["recv", "recvfrom", "recvmsg", "recvmmsg"]
 PLAIN = ["read", "readv", "preadv2", "splice"]
 FLAGS = ["now", "now", "now peek", "now trunc", "now peek trunc", "errqueue", "now all"]
 
