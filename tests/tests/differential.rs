@@ -166,6 +166,17 @@ fn arrays_of_headers_and_events() {
     }
 }
 
+/// An optional field of an event does what is written as two fields.
+#[test]
+fn optional_fields_of_events() {
+    let (given, unfolded) =
+        (own("tests/programs/optionals.mtp"), own("tests/programs/optionals_unfolded.mtp"));
+    if let Some(packets) = hold(&given) {
+        assert!(packets > 1000, "only {packets} packets were made");
+        hold_against(&given, &checked(&unfolded));
+    }
+}
+
 /// Extensions run where their points are.
 #[test]
 fn points() {

@@ -2,17 +2,28 @@
 //! What a program declares, in tables.
 
 use carrick_ir::uses::event_kind_name;
-use carrick_ir::{CallTarget, FieldDef, Program, print};
+use carrick_ir::{CallTarget, EventDef, FieldDef, Program, print};
 
 use crate::html::{code, escape, inline, link, place, prose, table, written};
 use crate::reach::Reach;
 
+const FIELDS: [&str; 4] = ["field", "type", "at first", ""];
+
+fn row(program: &Program, word: &str, field: &FieldDef) -> Vec<String> {
+    let init = field.init.as_ref().map(|e| print::expression(program, e, &[])).unwrap_or_default();
+    let ty = format!("{word}{}", print::type_name(program, &field.ty));
+    vec![code(&field.name), code(&ty), code(&init), inline(&field.doc)]
+}
+
 fn fields<'a>(program: &Program, fields: impl IntoIterator<Item = &'a FieldDef>) -> String {
-    let rows = fields.into_iter().map(|field| {
-        let init = field.init.as_ref().map(|e| print::expression(program, e, &[])).unwrap_or_default();
-        vec![code(&field.name), code(&print::type_name(program, &field.ty)), code(&init), inline(&field.doc)]
-    });
-    table(&["field", "type", "at first", ""], rows)
+    table(&FIELDS, fields.into_iter().map(|field| row(program, "", field)))
+}
+
+/// The fields of an event: of an optional one, that which says whether it is there has no row.
+fn event_fields(program: &Program, event: &EventDef) -> String {
+    let fields = (0_u32..).zip(&event.fields).filter(|(at, _)| !event.optional.contains(&(at + 1)));
+    let word = |at: u32| if event.optional.contains(&at) { "optional " } else { "" };
+    table(&FIELDS, fields.map(|(at, field)| row(program, word(at), field)))
 }
 
 fn heading(kind: &str, name: &str, more: &str) -> String {
@@ -60,17 +71,14 @@ pub fn contexts(program: &Program) -> String {
 }
 
 pub fn events(program: &Program, reach: &[Reach]) -> String {
-    let event = |(number, e): (usize, &carrick_ir::EventDef)| {
+    let event = |(number, e): (usize, &EventDef)| {
         let raisers = program.functions.iter().zip(reach);
         let by: Vec<String> = raisers
             .filter(|(_, can)| can.raises.contains(&(number as u32)))
             .map(|(f, _)| link("function", &f.name))
             .collect();
         let by = if by.is_empty() { String::new() } else { format!("<p>Raised by {}.</p>\n", by.join(", ")) };
-        heading("event", &e.name, event_kind_name(e.kind))
-            + &prose(&e.doc)
-            + &by
-            + &fields(program, &e.fields)
+        heading("event", &e.name, event_kind_name(e.kind)) + &prose(&e.doc) + &by + &event_fields(program, e)
     };
     program.events.iter().enumerate().map(event).collect()
 }

@@ -180,6 +180,7 @@ impl Made {
             doc: Text::default(),
             kind: EventKind::App,
             fields,
+            optional: Vec::new(),
             id: own.map(|_| def.id),
         });
         p.chains.push(Some(Chain {

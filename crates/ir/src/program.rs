@@ -267,6 +267,9 @@ pub struct EventDef {
     pub doc: Text,
     pub kind: EventKind,
     pub fields: Vec<FieldDef>,
+    /// the fields that an event need not have, ascending; the field before each, a `bool`, says whether it is there
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub optional: Vec<u32>,
     /// the type of the id that `set_flow_id` gives it (or its call computes); `None` if its chain takes no context
     pub id: Option<IdId>,
 }

@@ -46,7 +46,7 @@ fn is_word(c: char) -> bool {
 }
 
 fn members(analysis: &Analysis, shape: &Shape) -> Vec<CompletionItem> {
-    let declared = match shape {
+    let declared = match shape.value() {
         Shape::Of(symbol) => analysis.index.members(*symbol),
         _ => &[],
     };
@@ -186,7 +186,7 @@ fn word_lists(around: Option<&ItemKind>) -> &'static [&'static [Word]] {
             words::LITERALS,
             words::STATUSES,
         ],
-        Some(ItemKind::Event { .. }) => &[words::EVENT_KINDS, words::TYPES],
+        Some(ItemKind::Event { .. }) => &[words::EVENT_KINDS, words::EVENT_FIELDS, words::TYPES],
         Some(_) => &[words::TYPES, words::LITERALS],
     }
 }

@@ -118,6 +118,8 @@ code_table! {
     CHOICE_TWICE = 313, "a value with two branches", "0313";
     CHOICE_TYPE = 314, "a choice over a type without single values", "0314";
     CHOICE_RANGE = 315, "a range that a branch cannot have", "0315";
+    OPTIONAL_FIELD = 316, "a field that cannot be optional", "0316";
+    MAYBE_ABSENT = 317, "a field that may be absent", "0317";
     CALL_FIELD = 320, "a call with an argument that applications cannot pass", "0320";
     SORT_KEY = 321, "a sorted list without an order", "0321";
     SORTED = 322, "a change that would break the order of a sorted list", "0322";

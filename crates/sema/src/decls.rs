@@ -62,6 +62,7 @@ impl Checker<'_> {
                 _ => {}
             }
         }
+        self.check_optional_places();
         self.id_of_globals();
         self.timer_fields();
         self.check_recursive_types();
@@ -248,11 +249,13 @@ impl Checker<'_> {
                 .mend("split it into two requests"),
             );
         }
+        let optional = self.optional_fields(event_kind, fields);
         self.program.events.push(ir::EventDef {
             name: name.name.clone(),
             doc,
             kind: event_kind,
             fields: defs,
+            optional,
             id: None,
         });
     }

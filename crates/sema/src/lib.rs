@@ -34,6 +34,7 @@ mod machines;
 mod names;
 mod network;
 mod option_elements;
+mod optional;
 mod options;
 mod packet_size;
 mod parts;

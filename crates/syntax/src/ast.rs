@@ -180,7 +180,7 @@ pub struct Variant {
     pub value: Option<Expr>,
 }
 
-/// `T name[N] : bits in lo..hi = init;` (array, bits, range and init optional)
+/// `optional T name[N] : bits in lo..hi = init;` (the word, array, bits, range and init may be missing)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     pub doc: String,
@@ -195,6 +195,8 @@ pub struct Field {
     pub init: Option<Expr>,
     /// in a blueprint: what must hold for the field to be there, the outermost first
     pub presence: Vec<Presence>,
+    /// in an event, `optional`: where it is written. Of an assembled program, the field before it says whether it is there
+    pub optional: Option<Span>,
     /// `..name;`: the fields of the declaration of this name
     pub spread: bool,
     pub span: Span,

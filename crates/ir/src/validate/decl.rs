@@ -111,6 +111,17 @@ impl<'p> Check<'p> {
         for def in &p.events {
             self.at("event", &def.name);
             self.fields(&def.fields);
+            let is_bool = |at: u32| def.fields.get(at as usize).is_some_and(|f| f.ty == Ty::Bool);
+            let paired = |at: &u32| {
+                *at > 0
+                    && is_bool(at - 1)
+                    && !def.optional.contains(&(at - 1))
+                    && (*at as usize) < def.fields.len()
+            };
+            self.must(
+                def.optional.iter().all(paired),
+                "an optional field without one that says whether it is there",
+            );
             self.must(def.id.is_none_or(|id| id.index() < p.ids.len()), "there is no such id");
         }
         for def in &p.contexts {

@@ -171,6 +171,7 @@ impl Index {
                 doc: field.doc.clone(),
                 ty: Some(field.ty.clone()),
                 is_array: field.array.is_some(),
+                optional: field.optional.is_some(),
                 owner: Some(owner),
                 ..symbol(&field.name, Kind::Field, field.span)
             });
@@ -225,6 +226,7 @@ pub(super) fn symbol(name: &Ident, kind: Kind, whole: Span) -> Symbol {
         doc: String::new(),
         ty: None,
         is_array: false,
+        optional: false,
         owner: None,
         scope: None,
     }

@@ -437,8 +437,8 @@ impl Resolver<'_> {
             ExprKind::Index(base, index) => {
                 let base = self.expr(base);
                 let index = self.expr(index);
-                match base {
-                    Shape::Array(of) | Shape::List(of) | Shape::SortedList(of) => *of,
+                match base.value() {
+                    Shape::Array(of) | Shape::List(of) | Shape::SortedList(of) => (**of).clone(),
                     Shape::Options => index, // an option chosen by its name
                     _ => Shape::Plain,
                 }
@@ -502,7 +502,7 @@ impl Resolver<'_> {
 
     /// The fields that a spread takes over are the same by their names.
     fn note_spread(&mut self, wanted: &Shape, from: &Shape) {
-        let (Shape::Of(wanted), Shape::Of(from)) = (wanted, from) else { return };
+        let (Shape::Of(wanted), Shape::Of(from)) = (wanted.value(), from.value()) else { return };
         for field in self.index.members(*wanted).to_vec() {
             if let Some(other) = self.index.member(*from, &self.index.symbols[field].name) {
                 self.index.spread.extend([field, other]);
@@ -521,7 +521,7 @@ impl Resolver<'_> {
                     _ => None,
                 })
                 .unwrap_or_default(),
-            ExprKind::Field(_, method) => match self.index.in_front_of(method.span) {
+            ExprKind::Field(_, method) => match self.index.in_front_of(method.span).map(Shape::value) {
                 Some(Shape::List(of) | Shape::SortedList(of)) => vec![(**of).clone(); 2],
                 _ => Vec::new(),
             },

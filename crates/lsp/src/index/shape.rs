@@ -14,6 +14,7 @@ impl Index {
         match it.kind {
             Kind::Timer => self.timer_shape(symbol),
             Kind::Id | Kind::Opt => Shape::Of(symbol), // made by a call
+            Kind::Field if it.optional => Shape::Optional(Box::new(self.field_shape(symbol))),
             Kind::Field => self.field_shape(symbol),
             _ => it.ty.as_ref().map_or(Shape::Plain, |ty| self.of_type(ty, it.is_array)),
         }
@@ -64,13 +65,13 @@ impl Index {
 
     /// The declared member of this name, and what it is.
     pub fn member_of(&self, shape: &Shape, name: &str) -> Option<SymbolId> {
-        let Shape::Of(symbol) = shape else { return None };
+        let Shape::Of(symbol) = shape.value() else { return None };
         self.member(*symbol, name)
     }
 
     /// What a member that is not declared stands for.
     pub(super) fn built_in_shape(&self, shape: &Shape, name: &str) -> Shape {
-        match (shape, name) {
+        match (shape.value(), name) {
             (Shape::Of(it), "id" | "net") => self.made_with.get(it).map_or(Shape::Plain, |w| Shape::Of(*w)),
             (Shape::Of(it), "pkt") if self.net_events.contains(it) => Shape::Packet,
             (Shape::List(of) | Shape::SortedList(of), "get" | "pop") => (**of).clone(),
@@ -80,6 +81,9 @@ impl Index {
 
     /// The members that need no declaration.
     pub fn built_in_members(&self, shape: &Shape) -> Vec<&'static Word> {
+        if let Shape::Optional(of) = shape {
+            return m::OPTIONAL.iter().chain(self.built_in_members(of)).collect();
+        }
         let words: &[&[Word]] = match shape {
             Shape::Of(symbol) => match self.symbols[*symbol].kind {
                 Kind::Context => &[m::CONTEXT],
@@ -98,7 +102,7 @@ impl Index {
             Shape::Frames => &[m::FRAMES, m::PAYLOAD],
             Shape::Options => &[m::OPTIONS],
             Shape::Packet => &[m::PACKET],
-            Shape::Array(_) | Shape::Plain => &[],
+            Shape::Array(_) | Shape::Optional(_) | Shape::Plain => &[],
         };
         words.iter().copied().flatten().collect()
     }

@@ -65,6 +65,8 @@ pub struct Symbol {
     /// its type, or what it returns
     pub ty: Option<ast::Type>,
     pub is_array: bool,
+    /// a field that an event need not have
+    pub optional: bool,
     /// what it is a part of
     pub owner: Option<SymbolId>,
     /// of a local name: where it is known
@@ -85,6 +87,8 @@ pub enum Shape {
     Of(SymbolId),
     /// elements, and no members
     Array(Box<Shape>),
+    /// a field of an event that it need not have
+    Optional(Box<Shape>),
     List(Box<Shape>),
     SortedList(Box<Shape>),
     Window,
@@ -98,6 +102,13 @@ pub enum Shape {
     Request,
     /// without members, or not known
     Plain,
+}
+
+impl Shape {
+    /// What it is where it is there.
+    pub fn value(&self) -> &Shape {
+        if let Shape::Optional(of) = self { of } else { self }
+    }
 }
 
 #[derive(Debug, Default)]

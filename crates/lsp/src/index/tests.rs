@@ -186,3 +186,26 @@ fn an_array_of_a_header_has_elements_and_no_methods() {
     assert_eq!(offered("    h.acks[1]."), ["number", "port"]);
     assert!(offered("= h.").contains(&"cutoff".to_owned()));
 }
+
+#[test]
+fn an_optional_field_has_a_test_and_what_its_type_has() {
+    let text = "struct s { uint32 a; }\nevent e : net_event { optional s two; optional list<s, 3> all; uint32 n; }\n\
+                void f(e x) { if (x.two.present && x.all.present) x.two.a = x.all[0].a; }";
+    let analysis = Analysis::new("p.mtp", text, &Texts::default());
+    let index = &analysis.index;
+    let two = index.member(index.global("e").expect("it is declared"), "two").expect("it is a field");
+    let words = |symbol| -> Vec<&str> {
+        index.built_in_members(&index.shape(symbol)).iter().map(|w| w.name).collect()
+    };
+    assert_eq!(words(two), ["present"]);
+    let all = index.member(index.global("e").expect("it is declared"), "all").expect("it is a field");
+    assert!(words(all).contains(&"present") && words(all).contains(&"len"), "{:?}", words(all));
+    for part in ["a = x", "a; }"] {
+        let at = text.rfind(part).expect("it is there") as u32;
+        let declared = index.definition(at).map(|span| span.start);
+        assert_eq!(declared, text.find("a; }").map(|at| at as u32), "{part}");
+    }
+    let declaration = crate::hover::hover(&analysis, text.find("two;").expect("it is there") as u32);
+    let said = format!("{declaration:?}");
+    assert!(said.contains("optional s two"), "{said}");
+}

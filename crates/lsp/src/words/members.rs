@@ -20,6 +20,9 @@ pub const TIMER: &[Word] = &[word("armed", "armed() -> bool", "True if the timer
 
 pub const REQUEST: &[Word] = &[word("take", "take()", "Returns the value, and leaves `none` in its place.")];
 
+pub const OPTIONAL: &[Word] =
+    &[word("present", "present", "True if the event has this optional field. Only then is the field read.")];
+
 pub const PAYLOAD: &[Word] = &[
     word("len", "bytes len", "Bytes of the payload."),
     word("addr", "addr_t addr", "Where the payload of a received packet is."),

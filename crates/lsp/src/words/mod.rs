@@ -7,7 +7,7 @@ mod plain;
 mod word;
 
 pub use functions::{FORMS, FUNCTIONS, INSTRUCTIONS, REGISTRATIONS};
-pub use plain::{DECLARATIONS, EVENT_KINDS, LITERALS, REPORTS, STATEMENTS, STATUSES, TYPES};
+pub use plain::{DECLARATIONS, EVENT_FIELDS, EVENT_KINDS, LITERALS, REPORTS, STATEMENTS, STATUSES, TYPES};
 pub use word::Word;
 
 /// What kind of word it is.
@@ -26,10 +26,11 @@ pub enum Class {
 }
 
 /// Each class with its words.
-pub const ALL: [(Class, &[Word]); 11] = [
+pub const ALL: [(Class, &[Word]); 12] = [
     (Class::Keyword, DECLARATIONS),
     (Class::Keyword, STATEMENTS),
     (Class::Keyword, EVENT_KINDS),
+    (Class::Keyword, EVENT_FIELDS),
     (Class::Type, TYPES),
     (Class::Function, FUNCTIONS),
     (Class::Function, FORMS),

@@ -184,6 +184,12 @@ pub const STATEMENTS: &[Word] = &[
     word("union", "union (selector) { value -> { fields } }", "Fields that share a place in a blueprint."),
 ];
 
+pub const EVENT_FIELDS: &[Word] = &[word(
+    "optional",
+    "optional T field;",
+    "A field that an event need not have. `e.field.present`: true if it has it; only then is the field read.",
+)];
+
 pub const EVENT_KINDS: &[Word] = &[
     word("app_event", ": app_event", "Raised by an interface call; has a `token`."),
     word("net_event", ": net_event", "Raised by a parser."),

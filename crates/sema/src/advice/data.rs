@@ -150,9 +150,13 @@ impl Checker<'_> {
             if kind == EVENT && self.program.events[of as usize].kind == ir::EventKind::App {
                 continue;
             }
-            let left = (0_u32..)
-                .zip(fields)
-                .filter(|(field, _)| !used.contains(&FieldOf { kind, of, field: *field }));
+            let is_used = |field: u32| used.contains(&FieldOf { kind, of, field });
+            let event = ir::Ty::Event(ir::EventId(of));
+            let optional = |field: u32| kind == EVENT && self.is_optional(&event, field);
+            // Of an optional field and its presence, a program names one or both.
+            let left = (0_u32..).zip(fields).filter(|(field, _)| {
+                !(is_used(*field) || optional(*field) && is_used(*field - 1) || optional(*field + 1))
+            });
             unused.extend(left.map(|(_, def)| &def.name));
         }
         for name in unused {

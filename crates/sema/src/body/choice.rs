@@ -6,6 +6,7 @@ use carrick_syntax::Span;
 use carrick_syntax::ast::{self, BinOp, Branch, Case};
 use carrick_syntax::diag::Diagnostic;
 
+use super::presence::Present;
 use super::{Body, Val};
 use crate::codes;
 use crate::types::is_int;
@@ -44,7 +45,8 @@ impl Body<'_, '_> {
             let test = chosen.as_ref().and_then(|chosen| self.branch_test(chosen, branch, &mut taken));
             tests.push(test.filter(|_| taken.len() - right == branch.cases.len()));
         }
-        let bodies: Vec<ir::Block> = branches.iter().map(|branch| self.block(&branch.body)).collect();
+        let block = |branch: &Branch| self.where_present(Present::new(), |body| body.block(&branch.body));
+        let bodies: Vec<ir::Block> = branches.iter().map(block).collect();
         self.at = at;
         let chosen = chosen?;
         let tests: Option<Vec<ir::Expr>> =

@@ -8,6 +8,7 @@ use carrick_syntax::Span;
 use carrick_syntax::ast;
 use carrick_syntax::diag::Diagnostic;
 
+use super::presence::Present;
 use crate::{Checker, codes};
 
 /// What names an expression may use beside the top-level ones.
@@ -71,6 +72,10 @@ pub(crate) struct Body<'c, 'a> {
     /// returns `list<instr_t>` or `list<event_t>`
     pub(super) collects: bool,
     pub(super) loops: u32,
+    /// the optional fields that are there
+    pub(super) present: Present,
+    /// it answers a debugger, which may look at fields that are not there
+    pub(super) asked: bool,
     /// locals that only keep a value: they never change once they were read
     pub(super) temporaries: Vec<LocalId>,
     /// how many there were so far
@@ -96,6 +101,8 @@ impl<'c, 'a> Body<'c, 'a> {
             gotos: Vec::new(),
             collects: false,
             loops: 0,
+            present: Present::new(),
+            asked: false,
             temporaries: Vec::new(),
             temporaries_made: 0,
             parameters: 0,

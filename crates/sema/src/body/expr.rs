@@ -405,8 +405,10 @@ impl Body<'_, '_> {
     fn logical(&mut self, op: BinOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Option<Val> {
         self.advise_same(op, a, b, span);
         let left = self.condition(a);
+        let known = self.known_by(a);
+        let known = if op == BinOp::And { known.holds } else { known.fails };
         let before = std::mem::take(&mut self.out);
-        let right = self.condition(b);
+        let right = self.where_present(known, |body| body.condition(b));
         let hoisted = std::mem::replace(&mut self.out, before);
         let (left, right) = (left?, right?);
         self.advise_one_side(op, &left, &right, span);
@@ -443,11 +445,12 @@ impl Body<'_, '_> {
         span: Span,
         want: Option<&Ty>,
     ) -> Option<Val> {
+        let known = self.known_by(c);
         let cond = self.condition(c);
         let before = std::mem::take(&mut self.out);
-        let then = self.val(a, want);
+        let then = self.where_present(known.holds, |body| body.val(a, want));
         let then_stmts = std::mem::take(&mut self.out);
-        let otherwise = self.val(b, want);
+        let otherwise = self.where_present(known.fails, |body| body.val(b, want));
         let else_stmts = std::mem::replace(&mut self.out, before);
         let (cond, then, otherwise) = (cond?, then?, otherwise?);
         let ty = match (&then, &otherwise, want) {

@@ -8,6 +8,7 @@ use carrick_syntax::diag::Diagnostic;
 
 use super::Body;
 use super::place::{Elements, Node};
+use super::presence::Present;
 use crate::codes;
 use crate::types::is_int;
 
@@ -144,7 +145,7 @@ impl Body<'_, '_> {
 
     fn loop_body(&mut self, body: &ast::Block) -> ir::Block {
         self.loops += 1;
-        let body = self.block(body);
+        let body = self.where_present(Present::new(), |this| this.block(body));
         self.loops -= 1;
         body
     }

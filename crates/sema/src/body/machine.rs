@@ -84,7 +84,8 @@ impl Body<'_, '_> {
         self.at = self.cx.loc(reaction.head);
         let at = self.at;
         let cond = reaction.cond.as_ref().map(|cond| self.condition(cond));
-        let mut body = self.block(&reaction.body);
+        let known = reaction.cond.as_ref().map(|cond| self.known_by(cond).holds).unwrap_or_default();
+        let mut body = self.where_present(known, |this| this.block(&reaction.body));
         self.close_scope();
         self.at = at;
         let transition = ir::Transition {

@@ -21,7 +21,7 @@ impl Body<'_, '_> {
         args: &[ast::Expr],
         span: Span,
     ) -> Option<Option<ir::Expr>> {
-        match node {
+        match self.there(node, span)? {
             Node::Timer(ctx, timer, which) if method.name == "armed" => {
                 self.count(args, 0, span)?;
                 let armed = ExprKind::TimerArmed(ctx, timer, which.map(Box::new));

@@ -24,6 +24,7 @@ mod packet;
 mod paths;
 mod payload;
 mod place;
+mod presence;
 mod probe;
 mod record;
 mod saturating;

@@ -10,6 +10,7 @@ use carrick_syntax::suggest::nearest;
 use super::{Binding, Body, Scope};
 use crate::codes;
 use crate::env::{Def, GLOBAL_ID};
+use crate::optional::PRESENT;
 use crate::types::is_int;
 
 /// What an expression of names, fields and indices denotes.
@@ -33,6 +34,8 @@ pub(super) enum Node {
     Net(LocalId),
     /// an array of a blueprint, or what an index finds in it
     Elements(Elements),
+    /// a field of an event that may not be there
+    Optional(ir::Place),
 }
 
 /// An array of a header, an element of it that is a struct, or a part of an element.
@@ -54,7 +57,7 @@ impl Body<'_, '_> {
 
     /// What can be read of what was named here.
     pub(super) fn readable(&mut self, node: Node, e: &ast::Expr) -> Option<ir::Place> {
-        match node {
+        match self.there(node, e.span)? {
             Node::Place(place) | Node::ReadOnly(place, _) | Node::Sorted(place, _) => Some(place),
             Node::Timer(..) => self.not_a_value(e.span, "a timer", "read `armed()`, or start or stop it"),
             Node::Timers(..) => self.not_a_value(e.span, "a row of timers", "choose one by an index"),
@@ -63,6 +66,7 @@ impl Body<'_, '_> {
             }
             Node::Payload(_) => self.not_a_value(e.span, "a payload", "use `.len` and `.addr`"),
             Node::Net(_) => self.not_a_value(e.span, "a network header", "use its fields"),
+            Node::Optional(place) => Some(place),
             Node::Elements(elements) => {
                 let value = self.elements_value(elements, e.span);
                 let local = match &value.kind {
@@ -84,7 +88,7 @@ impl Body<'_, '_> {
 
     /// What can be assigned of what was named here.
     pub(super) fn assignable(&mut self, node: Node, span: Span) -> Option<ir::Place> {
-        match node {
+        match self.there(node, span)? {
             Node::Place(place) => Some(place),
             Node::Sorted(..) | Node::ReadOnly(_, SORTED) => self.sorted_element(span),
             Node::ReadOnly(_, STATE) => self.state_assigned(span),
@@ -97,6 +101,7 @@ impl Body<'_, '_> {
                         (codes::ID_ASSIGNED, "find the instance by another id: see `carrick explain MTP0471`")
                     }
                     OPTION => (codes::OPTION_ASSIGNED, "write `bp.opts.add(an_option(value));`"),
+                    TEST => (codes::READ_ONLY, "assign the field itself: it is present from then on"),
                     PAYLOAD => (codes::PAYLOAD_ASSIGNED, "write `bp.payload = data(c.id, offset, len);`"),
                     _ => (codes::READ_ONLY, "assign something else"),
                 };
@@ -132,11 +137,14 @@ impl Body<'_, '_> {
             ast::ExprKind::Name(name) => self.local_node(name, e.span),
             ast::ExprKind::Paren(inner) => self.node(inner),
             ast::ExprKind::Field(base, field) => {
-                let base = self.node(base)?;
-                self.field(base, field)
+                let node = self.node(base)?;
+                let tests = matches!(&node, Node::Optional(of) if field.name == PRESENT || of.ty.is_scalar());
+                let node = if tests { node } else { self.there(node, base.span)? };
+                self.field(node, field)
             }
             ast::ExprKind::Index(base, index) => {
-                let base = self.node(base)?;
+                let node = self.node(base)?;
+                let base = self.there(node, base.span)?;
                 self.index(base, index, e.span)
             }
             ast::ExprKind::Error => None,
@@ -266,6 +274,16 @@ impl Body<'_, '_> {
                 _ => self.unknown_field(&field.name, field.span, ["len", "addr"].into_iter()),
             },
             Node::Net(bp) => self.net_field(bp, field, false),
+            Node::Optional(place) if field.name == PRESENT => {
+                Some(Node::ReadOnly(self.presence_of(&place), TEST))
+            }
+            Node::Optional(ref place) if place.ty.is_scalar() => {
+                self.unknown_field(&field.name, field.span, [PRESENT].into_iter())
+            }
+            Node::Optional(_) => {
+                let place = self.there(base, field.span)?;
+                self.field(place, field)
+            }
             Node::Elements(elements) => self.part_of_element(elements, field),
             Node::Timer(..) | Node::Timers(..) | Node::Options(..) => {
                 self.unknown_field(&field.name, field.span, ["armed", "add"].into_iter())
@@ -324,6 +342,17 @@ impl Body<'_, '_> {
             if ty == Ty::Void {
                 return None; // reported where it is declared
             }
+            if self.cx.is_presence(&place.ty, at as u32) {
+                let written = format!("{}.{PRESENT}", fields[at + 1].name);
+                return self.named_by_generated_code(
+                    field,
+                    "says whether another field is present",
+                    &written,
+                );
+            }
+            if self.cx.is_optional(&place.ty, at as u32) {
+                return Some(Node::Optional(extended(place, Proj::Field(at as u32), ty)));
+            }
             let read_only = why.or(matches!(place.ty, Ty::Id(_)).then_some("part of an id"));
             let read_only = read_only.or(self.is_state(&place, at).then_some(STATE));
             let place = extended(place, Proj::Field(at as u32), ty);
@@ -332,7 +361,8 @@ impl Body<'_, '_> {
                 None => Node::Place(place),
             });
         }
-        let fields = named(fields);
+        let declared = (0..).zip(fields).filter(|(at, _)| !self.cx.is_presence(&place.ty, *at));
+        let fields: Vec<(String, Ty)> = declared.map(|(_, f)| (f.name.clone(), f.ty.clone())).collect();
         self.special_field(place, field, &fields)
     }
 
@@ -410,7 +440,7 @@ impl Body<'_, '_> {
         }
         let Some(at) = def.field_named(&field.name) else {
             if let Some(element) = def.fields.iter().find(|f| f.name == field.name) {
-                return self.element_by_name(field, &element.written());
+                return self.named_by_generated_code(field, "an element of an array", &element.written());
             }
             return self.unknown_field(&field.name, field.span, def.declared_names());
         };
@@ -422,16 +452,14 @@ impl Body<'_, '_> {
         })
     }
 
-    /// A field of an array, named as generated code names it.
-    fn element_by_name<T>(&mut self, field: &Ident, written: &str) -> Option<T> {
+    /// A field, named as generated code names it.
+    fn named_by_generated_code<T>(&mut self, field: &Ident, what: &str, written: &str) -> Option<T> {
         let message = format!("there is no field `{}`", field.name);
-        self.report(
-            Diagnostic::error(codes::UNKNOWN_FIELD, message, field.span, "an element of an array").fix(
-                format!("write `{written}`"),
-                field.span,
-                written,
-            ),
-        )
+        self.report(Diagnostic::error(codes::UNKNOWN_FIELD, message, field.span, what).fix(
+            format!("write `{written}`"),
+            field.span,
+            written,
+        ))
     }
 
     fn index(&mut self, base: Node, index: &ast::Expr, span: Span) -> Option<Node> {
@@ -617,6 +645,7 @@ const SORTED: &str = "sorted by this";
 const STATE: &str = "where a machine is";
 const COMPUTED: &str = "computed for each packet";
 const ID: &str = "the id of an instance";
+const TEST: &str = "says whether the field is there";
 const OPTION: &str = "options are given with `add`";
 const PAYLOAD: &str = "set as a whole: `bp.payload = data(...)`";
 /// Methods of lists and windows without arguments that have a value.
@@ -630,8 +659,4 @@ pub(super) fn extended(mut place: ir::Place, proj: Proj, ty: Ty) -> ir::Place {
     place.path.push(proj);
     place.ty = ty;
     place
-}
-
-fn named(fields: &[ir::FieldDef]) -> Vec<(String, Ty)> {
-    fields.iter().map(|f| (f.name.clone(), f.ty.clone())).collect()
 }

@@ -14,6 +14,7 @@ impl Body<'_, '_> {
             self.name_for_probe(named);
         }
         self.parameters = scope.len();
+        self.asked = true;
         match ask {
             Ask::Condition(e) => {
                 let value = self.condition(e)?;

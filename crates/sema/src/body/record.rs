@@ -146,6 +146,17 @@ impl Body<'_, '_> {
                 Node::Place(ir::Place { ty: Ty::Struct(_), .. }) | Node::Net(_),
                 ast::ExprKind::Record(entries),
             ) => self.fill(&node, entries),
+            (Node::Optional(field), value_kind) if !super::stmt::is_data_call(value) => {
+                let field = field.clone();
+                let set = match (&field.ty, value_kind) {
+                    (Ty::Struct(_), ast::ExprKind::Record(entries)) => {
+                        self.fill(&Node::Place(field.clone()), entries)
+                    }
+                    _ => self.set_place(field.clone(), value, name.span.to(value.span)),
+                };
+                self.set_present(&field, name.span);
+                set
+            }
             (Node::Elements(_), _) => {
                 let Node::Elements(elements) = node else { return None };
                 self.assign_elements(elements, None, value, name.span.to(value.span))
@@ -166,7 +177,9 @@ impl Body<'_, '_> {
         let (mut shared, mut done) = (false, Some(()));
         for name in wanted.iter().filter(|name| there.contains(name)) {
             let name = Ident { name: name.clone(), span: from.span };
-            let Some(target @ (Node::Place(_) | Node::Elements(_))) = self.field(whole.clone(), &name) else {
+            let Some(target @ (Node::Place(_) | Node::Elements(_) | Node::Optional(_))) =
+                self.field(whole.clone(), &name)
+            else {
                 continue;
             };
             shared = true;
@@ -193,10 +206,11 @@ impl Body<'_, '_> {
     fn take_over(&mut self, target: Node, source: &ir::Place, name: &Ident) -> Option<()> {
         let wanted = match &target {
             Node::Elements(array) => self.elements_type(array),
-            Node::Place(place) => place.ty.clone(),
+            Node::Place(place) | Node::Optional(place) => place.ty.clone(),
             _ => return None,
         };
         let part = self.field(Node::ReadOnly(source.clone(), "spread"), name)?;
+        let (part, presence) = self.part_taken(part, &target, source, name)?;
         let found = match &part {
             Node::Place(part) | Node::ReadOnly(part, _) | Node::Sorted(part, _) => part.ty.clone(),
             Node::Elements(array) => self.elements_type(array),
@@ -219,6 +233,11 @@ impl Body<'_, '_> {
                 self.copy_elements(&array, target, name.span);
                 return Some(());
             }
+            (Node::Elements(array), Node::Optional(target)) => {
+                self.copy_elements(&array, target, name.span);
+                self.set_present(target, name.span);
+                return Some(());
+            }
             (Node::Elements(array), _) => self.elements_value(array, name.span),
             (Node::Place(part) | Node::ReadOnly(part, _) | Node::Sorted(part, _), _) => {
                 self.make(ExprKind::Load(part), found, name.span)
@@ -236,8 +255,68 @@ impl Body<'_, '_> {
                 self.emit(StmtKind::Assign { place: target, value });
                 Some(())
             }
+            Node::Optional(target) => {
+                self.emit(StmtKind::Assign { place: target.clone(), value });
+                match presence {
+                    None => self.set_present(&target, name.span),
+                    Some(presence) => {
+                        let value = self.make(ExprKind::Load(presence), Ty::Bool, name.span);
+                        let place = self.presence_of(&target);
+                        self.emit(StmtKind::Assign { place, value });
+                    }
+                }
+                Some(())
+            }
             _ => None,
         }
+    }
+
+    /// What a spread takes for a field; for an optional one also what says whether that is there, unless it is known to be.
+    fn part_taken(
+        &mut self,
+        part: Node,
+        target: &Node,
+        source: &ir::Place,
+        name: &Ident,
+    ) -> Option<(Node, Option<ir::Place>)> {
+        let optional = matches!(target, Node::Optional(_));
+        match part {
+            Node::Optional(part) if self.is_known_present(&part) => Some((Node::Place(part), None)),
+            Node::Optional(part) if optional => {
+                let presence = self.presence_of(&part);
+                Some((Node::Place(part), Some(presence)))
+            }
+            Node::Optional(_) => {
+                self.spread_of_absent(name, "may be absent in what is spread", "optional there")
+            }
+            part if optional && self.in_some_packets(source, &part) => {
+                self.spread_of_absent(name, "is not in every packet", "in packets that meet a condition")
+            }
+            part => Some((part, None)),
+        }
+    }
+
+    fn spread_of_absent<T>(&mut self, name: &Ident, what: &str, label: &str) -> Option<T> {
+        let field = &name.name;
+        self.report(
+            Diagnostic::error(codes::SPREAD, format!("`{field}` {what}"), name.span, label)
+                .mend(format!("give the field by name: `{field} = value`, or set it where it is there")),
+        )
+    }
+
+    /// Whether only some packets have this field of a header.
+    fn in_some_packets(&self, source: &ir::Place, part: &Node) -> bool {
+        let Ty::Blueprint(bp) = source.ty else { return false };
+        let at = match part {
+            Node::Elements(elements) => elements.array.first,
+            Node::Place(part) | Node::ReadOnly(part, _) => match part.path.last() {
+                Some(ir::Proj::Field(at)) => *at,
+                _ => return false,
+            },
+            _ => return false,
+        };
+        let parts = &self.cx.program.blueprints[bp.index()].parts;
+        parts.iter().any(|p| p.when.is_some() && (p.first..p.first + p.count).contains(&at))
     }
 
     /// What is spread, as a place with fields.
@@ -276,7 +355,10 @@ impl Body<'_, '_> {
             Ty::Context(id) => p.contexts[id.index()].declared_fields().map(|f| f.name.clone()).collect(),
             Ty::Blueprint(id) => p.blueprints[id.index()].declared_names().map(str::to_owned).collect(),
             Ty::NetHeader => p.net_header.fields.iter().map(|f| f.name.clone()).collect(),
-            Ty::Event(id) => names(&p.events[id.index()].fields),
+            Ty::Event(id) => {
+                let fields = (0..).zip(&p.events[id.index()].fields);
+                fields.filter(|(at, _)| !self.cx.is_presence(ty, *at)).map(|(_, f)| f.name.clone()).collect()
+            }
             _ => Vec::new(),
         }
     }

@@ -86,15 +86,7 @@ impl Body<'_, '_> {
             S::Expr(e) => self.expr_stmt(e),
             S::If { cond, then, otherwise } => {
                 self.advise_if(cond, then, otherwise.as_deref(), stmt.span);
-                let span = cond.span;
-                let cond = self.condition(cond);
-                cond.iter().for_each(|cond| self.advise_condition(cond, span));
-                let at = self.at;
-                let then = self.block(then);
-                let otherwise = otherwise.as_ref().map_or_else(ir::Block::default, |o| self.branch(o));
-                self.at = at;
-                self.emit(StmtKind::If { cond: cond?, then, otherwise });
-                Some(())
+                self.if_stmt(cond, then, otherwise.as_deref())
             }
             S::Block(block) => {
                 let block = self.block(block);
@@ -113,6 +105,25 @@ impl Body<'_, '_> {
             S::Point { .. } => Some(()),
             S::Error => None,
         }
+    }
+
+    fn if_stmt(&mut self, cond: &ast::Expr, then: &ast::Block, otherwise: Option<&ast::Stmt>) -> Option<()> {
+        let (span, known) = (cond.span, self.known_by(cond));
+        let cond = self.condition(cond);
+        cond.iter().for_each(|cond| self.advise_condition(cond, span));
+        let at = self.at;
+        let before = self.present.clone();
+        self.present.extend(known.holds);
+        let then = self.block(then);
+        let behind_then = self.present_at_end(&then);
+        self.present = before;
+        self.present.extend(known.fails);
+        let otherwise = otherwise.map_or_else(ir::Block::default, |o| self.branch(o));
+        let behind_else = self.present_at_end(&otherwise);
+        self.present_behind(behind_then, behind_else);
+        self.at = at;
+        self.emit(StmtKind::If { cond: cond?, then, otherwise });
+        Some(())
     }
 
     /// The other branch of an `if`: a block, or another `if` in a block of its own.
@@ -227,6 +238,11 @@ impl Body<'_, '_> {
         let node = self.node(place);
         if let Some(Node::Elements(elements)) = node {
             return self.assign_elements(elements, op, value, span);
+        }
+        if let (Some(Node::Optional(field)), None) = (&node, op) {
+            let set = self.set_place(field.clone(), value, span);
+            self.set_present(field, place.span);
+            return set;
         }
         let target = node.and_then(|node| self.assignable(node, place.span));
         let Some(op) = op else {

@@ -268,6 +268,7 @@ impl Parser<'_> {
         if self.eat("..") {
             return self.fields_taken(doc, start);
         }
+        let optional = self.optional_word();
         let ty = self.ty()?;
         let mut fields = Vec::new();
         loop {
@@ -289,6 +290,7 @@ impl Parser<'_> {
                 align,
                 init,
                 presence: Vec::new(),
+                optional,
                 spread: false,
                 span,
             });
@@ -300,6 +302,13 @@ impl Parser<'_> {
         Ok(fields)
     }
 
+    /// `optional`, if a type and a name follow: else it is a type.
+    fn optional_word(&mut self) -> Option<Span> {
+        let follows = self.is_ident_at(2) || self.is_at(2, "<") || self.is_at(2, "(");
+        let begins = self.is_word("optional") && self.is_ident_at(1) && follows;
+        begins.then(|| self.advance().span)
+    }
+
     /// `..name;`, behind the dots.
     fn fields_taken(&mut self, doc: String, start: Span) -> Parsed<Vec<Field>> {
         let name = self.ident("the name of what has these fields")?;
@@ -307,8 +316,8 @@ impl Parser<'_> {
         self.semicolon()?;
         let ty = Type { kind: TypeKind::Name(name.name.clone()), span: name.span };
         let (array, bits, range, align, init) = (None, None, None, None, None);
-        let presence = Vec::new();
-        Ok(vec![Field { doc, ty, name, array, bits, range, align, init, presence, spread: true, span }])
+        let (presence, optional, spread) = (Vec::new(), None, true);
+        Ok(vec![Field { doc, ty, name, array, bits, range, align, init, presence, optional, spread, span }])
     }
 
     fn const_decl(&mut self) -> Parsed<ItemKind> {

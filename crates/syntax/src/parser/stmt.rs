@@ -47,7 +47,7 @@ impl Parser<'_> {
                 "point" if self.is_ident_at(1) && self.is_at(2, "(") => return self.point_stmt(),
                 "switch" | "case" | "default" => return Err(self.not_in_the_language(&word)),
                 "else" => return Err(self.stray_else()),
-                "struct" | "enum" | "event" | "context" | "const"
+                "struct" | "enum" | "event" | "context" | "const" | "optional"
                     if self.is_ident_at(1) && self.is_ident_at(2) =>
                 {
                     self.keyword_before_type(&word);

@@ -10,6 +10,7 @@ mod defaults;
 mod extensions;
 mod fold;
 mod merge;
+mod optional;
 mod order;
 mod points;
 mod spread;
@@ -59,6 +60,7 @@ pub fn configure(tree: &File, choice: &Choice) -> Configured {
     fold::fold(&mut merged, &declared, &chosen, &mut diagnostics);
     points::expand(&mut merged, &mut diagnostics);
     spread::spread(&mut merged, &mut diagnostics);
+    optional::expand(&mut merged);
     order::order(&mut merged, tree, &mut diagnostics);
     Configured { tree: merged, chosen, diagnostics }
 }

@@ -59,6 +59,7 @@ fn field_of_part(part: &Param) -> Field {
         range: None,
         init: None,
         presence: Vec::new(),
+        optional: None,
         spread: false,
         span: part.ty.span.to(part.name.span),
     }
