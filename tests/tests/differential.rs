@@ -177,6 +177,16 @@ fn optional_fields_of_events() {
     }
 }
 
+/// Keeping the elements for which a condition holds does what is written as a loop that removes the others.
+#[test]
+fn elements_that_are_retained() {
+    let (given, unfolded) = (own("tests/programs/retained.mtp"), own("tests/programs/retained_unfolded.mtp"));
+    if let Some(packets) = hold(&given) {
+        assert!(packets > 1000, "only {packets} packets were made");
+        hold_against(&given, &checked(&unfolded));
+    }
+}
+
 /// Extensions run where their points are.
 #[test]
 fn points() {

@@ -104,6 +104,10 @@ fn the_reference_has_each_function_and_method() {
     let elements = [
         ("get(uint32 i)", "The element i. Also written `l[i]`."),
         ("set(uint32 i, x)", "Replaces the element i."),
+        (
+            "retain(x, condition)",
+            "A statement. Keeps only the elements for which the condition holds, in their order. x is a new name: that of the element, in the condition.",
+        ),
     ];
     keep("docs/reference/language.md", |page| {
         let page = with_table(&page, "Built-in functions", &functions());

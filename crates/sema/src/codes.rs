@@ -120,6 +120,7 @@ code_table! {
     CHOICE_RANGE = 315, "a range that a branch cannot have", "0315";
     OPTIONAL_FIELD = 316, "a field that cannot be optional", "0316";
     MAYBE_ABSENT = 317, "a field that may be absent", "0317";
+    RETAIN = 318, "a `retain` without a name or a condition", "0318";
     CALL_FIELD = 320, "a call with an argument that applications cannot pass", "0320";
     SORT_KEY = 321, "a sorted list without an order", "0321";
     SORTED = 322, "a change that would break the order of a sorted list", "0322";

@@ -405,6 +405,13 @@ pub enum StmtKind {
         max: Expr,
         body: Block,
     },
+    /// `list.retain(x, keep);`: only the elements x stay for which this holds; `word` is where `retain` stands
+    Retain {
+        list: Expr,
+        word: Span,
+        var: Ident,
+        keep: Expr,
+    },
     /// `choose (value) { 1, 2 -> ...; else -> ...; }`
     Choose {
         value: Expr,

@@ -63,6 +63,7 @@ fn stmt<'a>(stmt_: &'a Stmt, visit: &mut dyn FnMut(Node<'a>)) {
             [cond, max].into_iter().for_each(|e| expr(e, visit));
             block(body, visit);
         }
+        StmtKind::Retain { list, keep, .. } => [list, keep].into_iter().for_each(|e| expr(e, visit)),
         StmtKind::Choose { value, branches } => {
             expr(value, visit);
             for branch in branches {
@@ -122,6 +123,7 @@ pub fn exprs_mut(stmt: &mut Stmt) -> Vec<&mut Expr> {
         StmtKind::Raise { event, at, record } => [event].into_iter().chain(at).chain(record).collect(),
         StmtKind::For { over, .. } => over.exprs_mut().collect(),
         StmtKind::While { cond, max, .. } => vec![cond, max],
+        StmtKind::Retain { list, keep, .. } => vec![list, keep],
         StmtKind::Choose { value, branches } => {
             [value].into_iter().chain(branches.iter_mut().flat_map(Branch::exprs_mut)).collect()
         }

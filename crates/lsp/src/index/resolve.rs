@@ -397,6 +397,15 @@ impl Resolver<'_> {
                 self.exprs([cond, max]);
                 self.block(body);
             }
+            StmtKind::Retain { list, word, var, keep } => {
+                let shape = self.expr(list);
+                self.index.accesses.insert(*word, shape);
+                let element = self.element_type(list);
+                self.scopes.push(Vec::new());
+                self.bind(var, Kind::Variable, element.as_ref(), false, stmt.span.end);
+                self.expr(keep);
+                self.scopes.pop();
+            }
             StmtKind::Choose { value, branches } => {
                 self.expr(value);
                 for branch in branches {
@@ -413,6 +422,19 @@ impl Resolver<'_> {
             StmtKind::Goto(state) => drop(self.global(state)),
             StmtKind::Point { name, passed } => self.point(name, passed, stmt.span),
             StmtKind::Break | StmtKind::Continue | StmtKind::Stop | StmtKind::Error => {}
+        }
+    }
+
+    /// The type of the elements of a list that was just referred to.
+    fn element_type(&self, list: &Expr) -> Option<Type> {
+        let named = match &list.kind {
+            ExprKind::Field(_, field) => field.span,
+            _ => list.span,
+        };
+        let reference = self.index.references.iter().rev().find(|r| r.span == named)?;
+        match &self.index.symbols[reference.symbol].ty.as_ref()?.kind {
+            TypeKind::List(element, _) | TypeKind::SortedList(element, ..) => Some((**element).clone()),
+            _ => None,
         }
     }
 

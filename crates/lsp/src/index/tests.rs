@@ -209,3 +209,17 @@ fn an_optional_field_has_a_test_and_what_its_type_has() {
     let said = format!("{declaration:?}");
     assert!(said.contains("optional s two"), "{said}");
 }
+
+#[test]
+fn the_element_of_a_retain_has_the_members_of_its_type() {
+    let text = "struct s { uint32 a; }\ncontext c by k { list<s, 3> all; }\nvoid f(c x) { x.all.retain(y, y.a > 3); }";
+    let analysis = Analysis::new("p.mtp", text, &Texts::default());
+    let leads = |from: &str, to: &str| {
+        let found = analysis.index.definition(text.rfind(from).expect("it is there") as u32);
+        assert_eq!(found.map(|span| span.start), text.find(to).map(|at| at as u32), "{from}");
+    };
+    leads("y.a", "y, y");
+    leads("a > 3", "a; }");
+    let retain = text.find("retain").expect("it is there") as u32;
+    assert!(crate::hover::hover(&analysis, retain).is_some());
+}

@@ -48,6 +48,8 @@ pub const ANY_LIST: &[Word] = &methods::<7>(
     On::AnyList,
     word("get", "get(uint32 i)", "The element i; the zero value if there is none. Also written `l[i]`."),
 );
+pub const RETAIN: &[Word] =
+    &[word("retain", "retain(x, condition)", "Keeps only the elements x for which the condition holds.")];
 pub const LIST: &[Word] = &methods::<2>(On::List, word("set", "set(uint32 i, x)", "Replaces the element i."));
 pub const SORTED_LIST: &[Word] = &methods::<1>(On::SortedList, NONE);
 pub const WINDOW: &[Word] = &methods::<8>(On::Window, NONE);

@@ -85,7 +85,7 @@ impl Body<'_, '_> {
         Some(())
     }
 
-    fn check_turns(&mut self, turns: u64, span: Span) -> Option<()> {
+    pub(super) fn check_turns(&mut self, turns: u64, span: Span) -> Option<()> {
         if turns <= TURNS_MAX {
             return Some(());
         }
@@ -214,7 +214,7 @@ impl Body<'_, '_> {
         (var, Over::Range { from: self.number(0), to: self.number(of.into()), max: of.into() })
     }
 
-    fn number(&self, value: u64) -> ir::Expr {
+    pub(super) fn number(&self, value: u64) -> ir::Expr {
         ir::Expr { kind: ir::ExprKind::Lit(value), ty: Ty::U32, loc: self.at }
     }
 

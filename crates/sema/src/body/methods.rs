@@ -43,7 +43,7 @@ impl Body<'_, '_> {
                 if matches!(place.path.last(), Some(ir::Proj::OptField(..)))
                     && matches!(
                         method.name.as_str(),
-                        "add" | "set" | "insert" | "remove" | "pop" | "clear"
+                        "add" | "set" | "insert" | "remove" | "pop" | "clear" | "retain"
                     ) =>
             {
                 self.assignable(Node::ReadOnly(place, why), span).map(|_| None)
@@ -83,9 +83,10 @@ impl Body<'_, '_> {
         taken
     }
 
-    fn no_method<T>(&mut self, method: &Ident) -> Option<T> {
+    pub(super) fn no_method<T>(&mut self, method: &Ident) -> Option<T> {
         let declared = Query::ALL.iter().map(|m| m.name()).chain(Change::ALL.iter().map(|m| m.name()));
-        let known: Vec<&str> = declared.chain(["get", "armed", "valid", "left", "peek", "take"]).collect();
+        let known: Vec<&str> =
+            declared.chain(["get", "armed", "valid", "left", "peek", "take", "retain"]).collect();
         self.cx.unknown(codes::UNKNOWN_METHOD, "method", method, &known);
         None
     }
@@ -191,6 +192,18 @@ impl Body<'_, '_> {
                 let value = self.value_of_type(&args[1], element)?;
                 self.emit(StmtKind::Assign { place, value });
                 Some(None)
+            }
+            ("retain", _) => {
+                let message = "this keeps no elements of a list";
+                self.report(
+                    Diagnostic::error(
+                        codes::RETAIN,
+                        message,
+                        span,
+                        "not a statement with a name and a condition",
+                    )
+                    .mend("write a statement `list.retain(x, condition);`, with a new name for the element"),
+                )
             }
             _ => self.declared_method(list, method, args, span),
         }

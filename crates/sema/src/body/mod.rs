@@ -27,6 +27,7 @@ mod place;
 mod presence;
 mod probe;
 mod record;
+mod retain;
 mod saturating;
 mod stmt;
 mod temporary;

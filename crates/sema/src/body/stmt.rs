@@ -95,6 +95,7 @@ impl Body<'_, '_> {
             }
             S::For { ty, var, over, body } => self.for_loop(ty, var, over, body),
             S::While { cond, max, body } => self.while_loop(cond, max, body),
+            S::Retain { list, word, var, keep } => self.retain(list, *word, var, keep),
             S::Choose { value, branches } => self.choice(value, branches),
             S::Break | S::Continue => self.loop_jump(matches!(stmt.kind, S::Break), stmt.span),
             S::Return(value) => self.return_stmt(value.as_ref(), stmt.span),

@@ -106,7 +106,7 @@ impl Parser<'_> {
         }
         let Some(op) = self.assignment_operator() else {
             self.semicolon()?;
-            return Ok(StmtKind::Expr(place));
+            return Ok(retained(place).unwrap_or_else(StmtKind::Expr));
         };
         self.advance();
         let value = self.value()?;
@@ -355,4 +355,19 @@ impl Parser<'_> {
         self.semicolon()?;
         Ok(StmtKind::Raise { event, at, record })
     }
+}
+
+/// `list.retain(x, keep)`, which gives the element a name; another expression comes back.
+fn retained(e: Expr) -> Result<StmtKind, Expr> {
+    let ExprKind::Call(callee, args) = &e.kind else { return Err(e) };
+    let (ExprKind::Field(list, method), [Expr { kind: ExprKind::Name(name), span }, keep]) =
+        (&callee.kind, &args[..])
+    else {
+        return Err(e);
+    };
+    if method.name != "retain" {
+        return Err(e);
+    }
+    let var = Ident { name: name.clone(), span: *span };
+    Ok(StmtKind::Retain { list: (**list).clone(), word: method.span, var, keep: keep.clone() })
 }

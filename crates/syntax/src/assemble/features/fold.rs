@@ -209,6 +209,7 @@ impl Folder<'_> {
                     self.block(body);
                 }
             }
+            StmtKind::Retain { list, keep, .. } => self.values([list, keep]),
             StmtKind::Choose { value, branches } => {
                 self.value(value);
                 for branch in branches {

@@ -138,9 +138,15 @@ impl Hider<'_> {
     }
 
     fn stmt(&mut self, stmt: &mut Stmt) {
-        for expr in exprs_mut(stmt) {
-            names_mut(expr, &mut |name, span| self.name(name, span));
+        if let StmtKind::Retain { list, var, keep, .. } = &mut stmt.kind {
+            self.names(list);
+            let known = self.own.len();
+            self.bind(var);
+            self.names(keep);
+            self.own.truncate(known);
+            return;
         }
+        exprs_mut(stmt).into_iter().for_each(|expr| self.names(expr));
         match &mut stmt.kind {
             StmtKind::Let { name, .. } => self.bind(name),
             StmtKind::Block(block) | StmtKind::While { body: block, .. } => self.block(block),
@@ -157,6 +163,10 @@ impl Hider<'_> {
             }
             _ => {}
         }
+    }
+
+    fn names(&mut self, expr: &mut Expr) {
+        names_mut(expr, &mut |name, span| self.name(name, span));
     }
 
     /// A variable that has the name of one that it cannot see is called otherwise in the function.
