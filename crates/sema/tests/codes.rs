@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use carrick_sema::{check, codes::CODES};
+use carrick_syntax::assemble::features::{Choice, configure};
 use carrick_syntax::parse;
 
 fn programs() -> BTreeMap<u16, Vec<PathBuf>> {
@@ -29,6 +30,7 @@ fn number(path: &Path) -> Option<u16> {
 fn codes_of(text: &str) -> Vec<(u16, String)> {
     let (file, syntax) = parse(text);
     assert_eq!(syntax, [], "{text}");
+    let file = configure(&file, &Choice::default()).tree;
     let (_, diagnostics) = check(&file, "ui", "ui.mtp", text);
     diagnostics.into_iter().map(|d| (d.code, d.message)).collect()
 }
