@@ -76,7 +76,9 @@ pub fn parse(targets: Targets) -> Result<Args, clap::Error> {
     }?;
     if let Some((name @ ("sim" | "trace"), given)) = matches.subcommand()
         && let Some(command) = command.find_subcommand_mut(name)
-        && let Some(why) = where_one_is_needed(given, command).or_else(|| unused::find(given))
+        && let Some(why) = unused::of_recording(given, command)
+            .or_else(|| where_one_is_needed(given, command))
+            .or_else(|| unused::find(given))
     {
         return Err(command.error(ErrorKind::ArgumentConflict, why));
     }
@@ -87,7 +89,7 @@ pub fn parse(targets: Targets) -> Result<Args, clap::Error> {
 pub fn features(line: &str) -> Option<Features> {
     match Args::try_parse_from(own_first(words::split(line))).ok()?.command {
         args::Command::Sim(sim) => Some(sim.source.features),
-        args::Command::Trace(trace) => Some(trace.source.features),
+        args::Command::Trace(trace) => Some(trace.features),
         args::Command::Run(run) => Some(run.source.features),
         _ => None,
     }
@@ -100,6 +102,25 @@ pub fn has_different_hosts(line: &str) -> bool {
             !sim.fabric.host_with.is_empty() || !sim.fabric.host_program.is_empty()
         }
         _ => false,
+    }
+}
+
+/// What records a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recorder {
+    TwoHosts,
+    Topology,
+    Stack,
+}
+
+/// Returns what a command line (`carrick sim ...`) records.
+pub fn recorder(line: &str) -> Recorder {
+    match Args::try_parse_from(own_first(words::split(line))) {
+        Ok(Args { command: args::Command::Sim(sim), .. }) if sim.fabric.topology.is_none() => {
+            Recorder::TwoHosts
+        }
+        Ok(Args { command: args::Command::Run(_), .. }) => Recorder::Stack,
+        _ => Recorder::Topology,
     }
 }
 

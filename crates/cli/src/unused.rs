@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Options of a simulation that its run cannot use. A run without what was asked for looks like one with it, so they are errors.
 
-use clap::ArgMatches;
+use std::path::PathBuf;
+
 use clap::parser::ValueSource;
+use clap::{ArgMatches, Command};
 
 use crate::commands::fabric::all_have_rates;
 use crate::commands::scenario::AppKind;
+use crate::recorded;
 
 type Holds = fn(&Run<'_>) -> bool;
 
@@ -174,6 +177,32 @@ pub fn find(given: &ArgMatches) -> Option<String> {
         };
         rule.unused.iter().find_map(of)
     })
+}
+
+/// What `carrick trace` takes for a recorded trace: what chooses what is shown, and the program.
+const OF_RECORDINGS: [&str; 16] = [
+    "file", "program", "with", "without", "over", "on", "when", "sample", "every", "list", "at", "show",
+    "context", "host", "most", "format",
+];
+
+/// Returns why an option of `carrick trace` says nothing of a recorded trace, or only of one.
+pub fn of_recording(given: &ArgMatches, command: &Command) -> Option<String> {
+    let run = Run(given);
+    let file: &PathBuf = given.try_get_one("file").ok()??;
+    // Other commands have no trace to read.
+    given.try_get_one::<PathBuf>("program").ok()?;
+    if !recorded::is_trace(file) {
+        let why = "names the program of a recorded trace, and is not for";
+        return run.says("program").then(|| format!("--program {why} {}: leave it out", file.display()));
+    }
+    let own = command.get_arguments().filter(|arg| !arg.is_global_set());
+    let mut others = own.filter(|arg| !OF_RECORDINGS.contains(&arg.get_id().as_str()));
+    let option = others.find(|arg| run.says(arg.get_id().as_str()))?.get_long()?;
+    Some(format!(
+        "--{option} says nothing with {}: it is the recorded trace of a run that is over; leave the option out, or name the \
+         program in place of the trace",
+        file.display()
+    ))
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl Interpreted {
 }
 
 /// The configuration with the address that the host has over the program's network layer.
-fn at_host(program: &Program, config: &Config) -> Config {
+pub fn at_host(program: &Program, config: &Config) -> Config {
     let address = ip::address(program.net_header.layer, ip::host(config.address));
     Config { address, ..config.clone() }
 }

@@ -17,7 +17,7 @@ pub use diff::DiffArgs;
 pub use plot::Plot;
 pub use sim::SimArgs;
 pub use source::{Features, Source, TARGET, Watching};
-pub use trace::{HostName, TraceArgs};
+pub use trace::TraceArgs;
 pub use verify::VerifyArgs;
 
 /// Transport protocols as programs: check, simulate, build and run them.
@@ -61,9 +61,9 @@ pub enum Command {
         after_help = "An option of a simulation takes one value, a list (0%,1%,2%) or a range with its number of values (1ms..50ms:log5, 0%..4%:lin5).\nWhere values have commas themselves, a semicolon separates them: --with 'sack,cubic;newreno'."
     )]
     Sweep(Box<SweepArgs>),
-    /// Inspect and change the contexts of a running program
+    /// Inspect and change the contexts of a running program, or inspect those of a recorded run
     #[command(
-        before_help = "Example: carrick trace stream.mtp --sample cwnd,snd_una --every 10ms --loss 1% --bytes 10MB"
+        before_help = "Example: carrick trace stream.mtp --sample cwnd,snd_una --every 10ms --loss 1% --bytes 10MB\n         carrick trace stream.run --when 'cwnd > 1MB' --show cwnd,snd_una"
     )]
     Trace(Box<TraceArgs>),
     /// Run a program on a network device of this machine

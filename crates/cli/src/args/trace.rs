@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The options of `carrick trace`.
 
-use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 
-use super::source::{Source, TARGET};
+use clap::Args;
+
+use super::source::{Features, TARGET};
 use crate::commands::faults::FaultArgs;
 use crate::commands::scenario::{ScenarioArgs, ViaArgs};
 use crate::output::Format;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum HostName {
-    /// The host that opens connections
-    Client,
-    /// The host that listens
-    Server,
-    /// The program of --via
-    Via,
-}
-
 #[derive(Debug, Args)]
 pub struct TraceArgs {
+    /// Program (.mtp), its table (.json), or a trace that `carrick sim --trace` or `carrick run --trace` recorded
+    pub file: PathBuf,
     #[command(flatten)]
-    pub source: Source,
+    pub features: Features,
+    /// Program of a recorded trace, if its file has moved
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
     /// Breakpoint: a line ([FILE:]LINE) or a function. Stops there, if the condition of --when holds, and reads commands from
     /// standard input (`help` lists them). Repeat for several breakpoints
     #[arg(long = "break", value_name = "PLACE", conflicts_with_all = ["on", "sample", "list", "show", "at", "context", "host", "most", "compiled", "format"], help_heading = "What to inspect")]
@@ -50,14 +47,15 @@ pub struct TraceArgs {
     /// Context type to inspect, where the program has several
     #[arg(long, help_heading = "What to inspect")]
     pub context: Option<String>,
-    /// Host to inspect, or the program in the network. Omit for both hosts
-    #[arg(long, value_enum, help_heading = "What to inspect")]
-    pub host: Option<HostName>,
+    /// Host to inspect: client, server, or via for the program of --via; of a recorded trace, a host as its lines name it (h3,
+    /// stack). Omit for all hosts
+    #[arg(long, value_name = "HOST", help_heading = "What to inspect")]
+    pub host: Option<String>,
     /// Change: a field of the contexts that --on, --when or --at selects (context.field = value), or a parameter of the program (name=value)
     #[arg(long, value_name = "CHANGE", help_heading = "What to inspect")]
     pub set: Vec<String>,
     /// Number of lines after which the run ends
-    #[arg(long, value_name = "LINES", help_heading = "What to inspect")]
+    #[arg(long, value_name = "LINES", value_parser = clap::value_parser!(u64).range(1..), help_heading = "What to inspect")]
     pub most: Option<u64>,
     /// Run the compiled core in place of the interpreter
     #[arg(long)]

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use carrick_driver::{Compiled, Failure, compile_choice, written::replace};
 use carrick_ir::Program;
-use carrick_report::{Header, Reader, Source};
+use carrick_report::{Reader, Source};
 
 use super::plot;
 use crate::args::Report;
@@ -54,13 +54,7 @@ fn of_run(args: &Report, recorded: Recorded) -> Result<String, Failure> {
                 .into(),
         ));
     }
-    let path = args.program.clone().unwrap_or_else(|| PathBuf::from(&header.program));
-    // What is said here goes before what the run was made with.
-    let run_with = Some(&args.features)
-        .filter(|given| given.with.is_empty() && given.without.is_empty() && given.over.is_none());
-    // Those of the command are of the program at the hosts.
-    let run_with = run_with.filter(|_| header.at.is_none()).and_then(|_| command_line::features(&header.run));
-    let features = run_with.as_ref().unwrap_or(&args.features);
+    let (path, features) = recorded.made_with(args.program.as_deref(), &args.features);
     let compiled = compile_choice(&path, &features.choice()).map_err(|e| match args.program {
         None => Failure::Usage(format!("{e}; or say with --program where the program of this run is")),
         Some(_) => e,
@@ -69,8 +63,8 @@ fn of_run(args: &Report, recorded: Recorded) -> Result<String, Failure> {
         output::diagnostics(&compiled);
         Failure::Failed(output::summary(&compiled))
     })?;
-    if format!("{:016x}", program.source_hash) != header.source_hash {
-        return Err(changed(&path, header));
+    if let Some(changed) = recorded.changed(&program, &path) {
+        return Err(changed);
     }
     let progress = output::progress("reading the run");
     let manifest = Manifest::of_trace(header).drawn_by(args);
@@ -109,15 +103,6 @@ fn as_lines(mut recorded: Recorded, output: &Path) -> Result<(), Failure> {
     output::written(Some(output), written.and_then(|()| out.flush()))?;
     recorded.cut().iter().for_each(|cut| eprintln!("carrick: {cut}"));
     Ok(())
-}
-
-/// Lines of a text that is not that of the run would point nowhere.
-fn changed(path: &Path, header: &Header) -> Failure {
-    Failure::Usage(format!(
-        "{} is not as it was in the run; record it again ({} --trace RUN), or name the old text with --program",
-        path.display(),
-        header.run
-    ))
 }
 
 fn sources(compiled: &Compiled) -> Vec<Source> {

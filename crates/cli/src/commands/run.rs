@@ -64,8 +64,11 @@ pub fn host(targets: Targets, name: &str) -> Result<&'static dyn Host, Failure> 
 fn traced(host: &dyn Host, run: &targets::Run<'_>, file: &Path, form: Form) -> Result<ExitCode, Failure> {
     let out = output::create_file(file)?;
     let (stack, mut records) = host.run_telling(run)?;
+    let program = run.program;
     let seed = records.configs.first().map_or(0, |config| config.seed);
-    let mut trace = Writer::new(form, out, &Head::new(run.program, seed, &words::command_line()));
+    let run = words::command_line();
+    let head = Head { cores: &records.configs, ..Head::new(program, seed, &run) };
+    let mut trace = Writer::new(form, out, &head);
     let told = records.tell(&mut trace);
     // Whoever is no longer listened to is not to wait for that.
     drop(records);

@@ -6,13 +6,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use carrick_driver::{Failure, params, quantity};
+use carrick_interp::Config;
 use carrick_ir::Program;
 use carrick_sim::diff::Via;
 use carrick_sim::faults::FaultSchedule;
 use carrick_sim::interface::Shape;
 use carrick_sim::limits::{self, at_most};
+use carrick_sim::interpreted::at_host;
 use carrick_sim::link::LinkConfig;
-use carrick_sim::scenario::Engine;
+use carrick_sim::scenario::{Engine, between_config, host_config};
 use carrick_sim::{Faults, Scenario, Way};
 use clap::{Args, ValueEnum};
 
@@ -142,6 +144,14 @@ impl Between {
 }
 
 /// Why a program in the network let packets through and saw none of them, if that is so; `protocols` has the number of its
+/// How the cores of two hosts are made, or that of the program between them.
+pub fn configs(program: &Program, inside: Option<&Way<'_>>, scenario: &Scenario) -> Vec<Config> {
+    match inside {
+        Some(way) => vec![at_host(way.program, &between_config(way, scenario, false))],
+        None => [0, 1].map(|host| at_host(program, &host_config(scenario, host, false))).to_vec(),
+    }
+}
+
 /// packets, and that of the ends'.
 pub fn unseen(counters: &[u64], protocols: [u8; 2]) -> Option<String> {
     let counted = |name| counters[carrick_ir::counter(name)];

@@ -18,11 +18,12 @@ use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
 use carrick_sim::scenario::{BetweenReport, end_name};
 use serde_json::{Map, Value, json};
+use carrick_sim::trace::Head;
 
 use super::fabric::state_lines;
 use super::faults;
 use super::refused;
-use super::scenario::{self, AppKind, Between};
+use super::scenario::{self, AppKind, Between, configs};
 use super::traced::{Traced, nothing};
 use crate::args::SimArgs;
 use crate::load::Builds;
@@ -94,9 +95,10 @@ pub fn pair(
     let inside = inside(args, between.as_ref())?;
     let mut trace = create(args.trace.as_deref())?.map(|file| {
         let traced = inside.unwrap_or(program);
-        let to = (args.trace_format.into(), file);
-        let lines = manifest.trace(to, traced, &[], args.scenario.seed, args.trace_at.as_deref());
-        Traced::new(lines, inside.map(|_| 0))
+        let cores = configs(program, way.as_ref().filter(|_| inside.is_some()), &scenario);
+        let at = args.trace_at.as_deref();
+        let head = Head { cores: &cores, at, ..Head::new(traced, args.scenario.seed, "") };
+        Traced::new(manifest.trace(args.trace_format.into(), file, &head), inside.map(|_| 0))
     });
     let mut metrics = Metrics::default();
     let mut observers: Vec<&mut dyn Observer> = Vec::new();

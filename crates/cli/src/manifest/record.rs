@@ -3,7 +3,6 @@
 
 use std::fmt;
 use std::io::Write;
-use std::sync::Arc;
 
 use carrick_driver::Failure;
 use carrick_ir::Program;
@@ -69,19 +68,11 @@ impl Manifest {
         })
     }
 
-    /// Begins the trace of a run: of the hosts, which run these programs (all that of the command, if there are none), or of the
-    /// program that runs `at` a location in the network.
-    pub fn trace<W: Write>(
-        &self,
-        (form, out): (Form, W),
-        program: &Arc<Program>,
-        hosts: &[Arc<Program>],
-        seed: u64,
-        at: Option<&str>,
-    ) -> Writer<W> {
+    /// Begins the trace of a run. Of its head, `run` and `inputs` are those of this manifest.
+    pub fn trace<W: Write>(&self, form: Form, out: W, head: &Head<'_>) -> Writer<W> {
         let inputs: Vec<_> = self.inputs.iter().map(|i| (i.file.as_str(), i.hash.as_str())).collect();
         let run = self.command();
-        Writer::new(form, out, &Head { hosts, inputs: &inputs, at, ..Head::new(program, seed, &run) })
+        Writer::new(form, out, &Head { inputs: &inputs, run: &run, ..*head })
     }
 
     /// Of the run that a trace is of.

@@ -49,6 +49,7 @@ use crate::calls::Calls;
 use crate::core::RecordSet;
 use crate::faults::FOREVER;
 use crate::interface::{Interface, Shape};
+use crate::interpreted::at_host;
 use crate::judge;
 use crate::observe::Observer;
 use crate::scenario::{Engine, Way};
@@ -75,6 +76,18 @@ fn config(setup: &Setup, node: Node) -> Config {
         trace: false,
         records: RecordSet::ALL,
     }
+}
+
+/// How the core of a host is made that runs one of these programs.
+pub fn host_config(setup: &Setup, programs: &HostPrograms<'_>, host: Node) -> Config {
+    let way = programs.at(host);
+    at_host(way.program, &Config { params: way.params.clone(), ..config(setup, host) })
+}
+
+/// How the core of a program in the network is made.
+pub fn station_config(setup: &Setup, placed: &Placed<'_>) -> Config {
+    let config = Config { params: placed.way.params.clone(), ..config(setup, placed.node) };
+    at_host(placed.way.program, &config)
 }
 
 /// The same of a core that reports these records, if it reports any.

@@ -275,6 +275,31 @@ impl Layouts {
         all.fold(0, |sum: u64, (_, shape)| sum.saturating_add(shape.values())) <= MOST_VALUES
     }
 
+    /// Whether records mean the same with these: the files of the program may have moved.
+    pub fn agrees(&self, other: &Layouts) -> bool {
+        let claims = |all: &[Claim]| all.iter().map(|claim| claim.text.clone()).collect::<Vec<_>>();
+        self.events == other.events
+            && self.contexts == other.contexts
+            && claims(&self.claims) == claims(&other.claims)
+    }
+
+    /// Whether a record is one that the program can have made: its event or context is there, with all its fields.
+    pub fn fits(&self, record: &Record) -> bool {
+        let all_of = |named: &Named| {
+            let words = record.words.get(1..)?;
+            Some(words_of(named.fields.iter().map(|(_, shape)| shape), words) == words.len())
+        };
+        let number = record.number as usize;
+        match record.kind {
+            0 => self.events.get(number).and_then(all_of).unwrap_or(false),
+            1 if record.number == Opcode::NewCtx.number() => {
+                record.words.first().is_some_and(|ctx| *ctx < self.contexts.len() as u64)
+            }
+            2 => self.contexts.get(number).and_then(all_of).unwrap_or(false),
+            _ => true,
+        }
+    }
+
     /// A record in words: what it is, and its parts by name.
     pub fn describe(&self, record: &Record) -> (&'static str, Value) {
         let number = record.number as usize;

@@ -4,10 +4,12 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use carrick_interp::Config;
 use carrick_ir::Program;
 use serde_json::{Value, json};
 
 use super::binary::Binary;
+use super::cores::CoreOf;
 use super::moment::{Describer, Hosts, Moment, What};
 use crate::core::{Completion, Record};
 use crate::faults::Fate;
@@ -27,6 +29,8 @@ pub struct Head<'a> {
     pub program: &'a Arc<Program>,
     /// by host, its program; empty: all hosts run the same
     pub hosts: &'a [Arc<Program>],
+    /// by host, how its core was made; empty: the trace does not say it
+    pub cores: &'a [Config],
     pub seed: u64,
     /// the command that makes it again
     pub run: &'a str,
@@ -39,7 +43,7 @@ pub struct Head<'a> {
 impl<'a> Head<'a> {
     /// Of hosts that all run one program.
     pub fn new(program: &'a Arc<Program>, seed: u64, run: &'a str) -> Head<'a> {
-        Head { program, hosts: &[], seed, run, inputs: &[], at: None }
+        Head { program, hosts: &[], cores: &[], seed, run, inputs: &[], at: None }
     }
 
     fn header(&self) -> Value {
@@ -55,6 +59,11 @@ impl<'a> Head<'a> {
         if !self.inputs.is_empty() {
             let of = |(file, hash): &(&str, &str)| json!({ "file": file, "hash": hash });
             header["inputs"] = self.inputs.iter().map(of).collect();
+        }
+        if !self.cores.is_empty() {
+            let program = |host: usize| self.hosts.get(host).unwrap_or(self.program);
+            let of = |(host, config)| CoreOf::new(program(host), config);
+            header["cores"] = json!(self.cores.iter().enumerate().map(of).collect::<Vec<_>>());
         }
         if let Some(at) = self.at {
             header["at"] = at.into();

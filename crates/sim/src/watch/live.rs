@@ -90,7 +90,8 @@ impl Live {
         let Some(context) = self.0.get_mut(&(host, handle)) else { return };
         let timers = program.contexts[context.ctx].timers.len();
         let Some(first) = context.words.len().checked_sub(timers) else { return };
-        let Some(deadline) = context.words.get_mut(first + timer) else { return };
+        let place = first.checked_add(timer);
+        let Some(deadline) = place.and_then(|at| context.words.get_mut(at)) else { return };
         let after = after.first().map_or(1, |d| (*d as i64).max(1) as u64);
         match instr {
             TIMER_START if *deadline == 0 => *deadline = now.saturating_add(after).min(LAST_MOMENT),
@@ -98,6 +99,11 @@ impl Live {
             TIMER_STOP => *deadline = 0,
             _ => {}
         }
+    }
+
+    /// Whether no instance lives.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The instance with a handle.

@@ -51,22 +51,22 @@ pub struct Watch<W: Write> {
     when: Option<Ready>,
     show: Vec<Ready>,
     /// by host
-    running: [Option<Running>; 2],
+    running: Vec<Option<Running>>,
     /// the event by which a stack that runs elsewhere is changed, and the change of each host whose chain runs
     change_event: Option<usize>,
-    changing: [Option<Change>; 2],
+    changing: Vec<Option<Change>>,
     /// host and handle of those for which the condition holds
     holds: BTreeSet<(usize, u64)>,
     next_sample: u64,
     /// by host: how many of the times have come, and which contexts are to be changed
-    times_done: [usize; 2],
-    to_change: [Vec<u64>; 2],
+    times_done: Vec<usize>,
+    to_change: Vec<Vec<u64>>,
     lines: u64,
     error: Option<String>,
 }
 
 impl<W: Write> Watch<W> {
-    /// Begins to watch a run of hosts with these configurations, one or two.
+    /// Begins to watch a run of hosts with these configurations, one or more.
     ///
     /// # Errors
     /// What of the questions or the configurations no core can do.
@@ -104,13 +104,13 @@ impl<W: Write> Watch<W> {
             oracles,
             when,
             show,
-            running: [None, None],
+            running: (0..configs.len()).map(|_| None).collect(),
             change_event: program.events.iter().position(|event| event.name == change::EVENT),
-            changing: [None, None],
+            changing: (0..configs.len()).map(|_| None).collect(),
             holds: BTreeSet::new(),
             next_sample: 0,
-            times_done: [0; 2],
-            to_change: [Vec::new(), Vec::new()],
+            times_done: vec![0; configs.len()],
+            to_change: vec![Vec::new(); configs.len()],
             lines: 0,
             error: None,
         })
@@ -140,7 +140,7 @@ impl<W: Write> Watch<W> {
     }
 
     fn looks_at(&self, host: usize) -> bool {
-        self.spec.host.is_none_or(|wanted| wanted == host)
+        self.spec.only.as_ref().is_none_or(|wanted| wanted.contains(&host))
     }
 
     /// Whether a condition that comes true is looked for.
@@ -255,6 +255,9 @@ impl<W: Write> Watch<W> {
     /// taken when they are due.
     fn sample_until(&mut self, now: u64) {
         let Some(every) = self.spec.every.filter(|every| *every > 0) else { return };
+        if self.live.is_empty() && self.next_sample <= now {
+            self.next_sample = (now - now % every).saturating_add(every);
+        }
         while self.next_sample <= now && !self.enough() {
             let at = self.next_sample;
             for host in 0..self.oracles.len() {
@@ -366,7 +369,7 @@ impl<W: Write> Watch<W> {
             return;
         }
         self.lines += 1;
-        let host = self.spec.hosts.get(line.host).copied().unwrap_or("host");
+        let host = self.spec.hosts.get(line.host).map_or("host", String::as_str);
         match line::write(&self.program, self.format, line, host, &mut self.out) {
             // Whoever reads has seen enough.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.spec.most = Some(0),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What there is to look at.
 
+use std::collections::BTreeSet;
+
 use carrick_ir::Function;
 
 /// Something to ask of a context: a function whose first parameter is the context, and whose second, if there is one, is the
@@ -19,9 +21,9 @@ pub struct Spec {
     /// the type of the contexts that are asked about; absent: of any type, and nothing is asked
     pub context: Option<usize>,
     /// the names of the hosts, by number
-    pub hosts: [&'static str; 2],
-    /// on this host only
-    pub host: Option<usize>,
+    pub hosts: Vec<String>,
+    /// on these hosts only
+    pub only: Option<BTreeSet<usize>>,
     /// with `on`, `every` or `at`: only where it holds; else whenever it comes true
     pub when: Option<Ask>,
     /// what is shown of a context; empty: everything

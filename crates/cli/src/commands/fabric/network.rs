@@ -3,18 +3,20 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::path::Path;
 use std::sync::Arc;
 
 use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
 use carrick_ir::Program;
 use carrick_sim::fabric::results::Results;
-use carrick_sim::fabric::{self, ProgramResult, Setup};
+use carrick_sim::fabric::{self, HostPrograms, Placed, ProgramResult, Setup};
 use carrick_sim::globals::Globals;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
 use carrick_sim::samples::Samples;
+use carrick_sim::trace::Head;
 
 use super::args::FabricArgs;
 use super::calls;
@@ -26,7 +28,7 @@ use crate::args::SimArgs;
 use crate::commands::traced::Traced;
 use crate::load::Builds;
 use crate::manifest::Manifest;
-use crate::output::{self, create};
+use crate::output::{self, create, create_file};
 
 /// What all runs of a command have in common.
 pub struct Network {
@@ -82,18 +84,14 @@ impl Network {
         let calls = calls::all(&fabric.call, fabric.calls.as_deref(), &program_of, &self.setup.topology)?;
         let features = hosts.features(asked.variant);
         let setup = Setup { seed: asked.seed, calls, features, ..self.setup.clone() };
+        let engines = self.programs.engines()?;
+        let placed = self.programs.placed(&engines);
         let mut pcap = create(args.pcap.as_deref())?
             .zip(manifest)
             .map(|(file, manifest)| Pcapng::new(file, program_of(0), 0, &manifest.to_string()));
-        let inside =
-            args.trace_at.as_deref().map(|at| self.programs.find(at, &setup.topology)).transpose()?;
-        let mut trace = create(args.trace.as_deref())?.zip(manifest).map(|(file, manifest)| {
-            let traced = inside.map_or(&self.program, |(_, program)| program);
-            let of_hosts = if inside.is_none() { hosts.programs(asked.variant) } else { Vec::new() };
-            let to = (args.trace_format.into(), file);
-            let lines = manifest.trace(to, traced, &of_hosts, asked.seed, args.trace_at.as_deref());
-            Traced::new(lines, inside.map(|(station, _)| station))
-        });
+        let traced = args.trace.as_deref().zip(manifest);
+        let begun = |traced| self.trace(args, traced, &asked, &setup, &at_hosts, &placed);
+        let mut trace = traced.map(begun).transpose()?;
         let mut samples = self.samples(fabric, asked.variant)?;
         let mut metrics = Metrics::default();
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
@@ -109,8 +107,6 @@ impl Network {
         let mut all = All(observers);
         let watched = self.tracing == Tracing::On || args.pcap.is_some();
         let observer = watched.then_some(&mut all as &mut dyn Observer);
-        let engines = self.programs.engines()?;
-        let placed = self.programs.placed(&engines);
         let results = fabric::run_through(&at_hosts, &setup, &placed, observer).map_err(Failure::Usage)?;
         output::written(args.pcap.as_deref(), pcap.map_or(Ok(()), Pcapng::finish))?;
         output::written(args.trace.as_deref(), trace.map_or(Ok(()), Traced::finish))?;
@@ -128,6 +124,31 @@ impl Network {
         let by_host = measured.then_some(metrics.retransmitted_by);
         let programs = by_program(&results, by_host.as_ref());
         Ok(Run { asked, results, retransmitted, rtt_ns, globals, samples, senders, programs })
+    }
+
+    /// Begins the trace of a run: of the hosts, or of one program in the network.
+    fn trace(
+        &self,
+        args: &SimArgs,
+        (file, manifest): (&Path, &Manifest),
+        asked: &Asked,
+        setup: &Setup,
+        at_hosts: &HostPrograms<'_>,
+        placed: &[Placed<'_>],
+    ) -> Result<Traced, Failure> {
+        let at = args.trace_at.as_deref();
+        let inside = at.map(|at| self.programs.find(at, &setup.topology)).transpose()?;
+        let (form, seed, file) = (args.trace_format.into(), asked.seed, create_file(file)?);
+        if let Some((station, program)) = inside {
+            let cores = [fabric::station_config(setup, &placed[station])];
+            let head = Head { cores: &cores, at, ..Head::new(program, seed, "") };
+            return Ok(Traced::new(manifest.trace(form, file, &head), Some(station)));
+        }
+        let hosts = self.hosts.programs(asked.variant);
+        let nodes = 0..setup.topology.hosts;
+        let cores: Vec<_> = nodes.map(|host| fabric::host_config(setup, at_hosts, host)).collect();
+        let head = Head { hosts: &hosts, cores: &cores, ..Head::new(&self.program, seed, "") };
+        Ok(Traced::new(manifest.trace(form, file, &head), None))
     }
 
     /// The observer of `--samples`.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick trace`
 
+mod hosts;
 mod load_error;
+mod recording;
 mod session;
 mod spec;
 
@@ -13,16 +15,18 @@ use std::sync::Arc;
 use carrick_driver::cc::Tracing;
 use carrick_driver::probe::{self, Asked, Unanswered};
 use carrick_driver::targets::{self, Targets};
-use carrick_driver::{Choice, Failure, live_change};
+use carrick_driver::{Choice, Failure, live_change, quantity};
 use carrick_ir::Program;
 use carrick_sim::observe::{Inside, Observer};
-use carrick_sim::scenario::{between_config, host_config};
+use carrick_sim::show::clock;
 use carrick_sim::watch::{Spec, Watch, line};
 
-use super::scenario::Between;
-use crate::args::{HostName, TraceArgs};
+use super::scenario::{Between, configs};
+use crate::args::TraceArgs;
 use crate::load::{Build, Builds, choice_between};
 use crate::output::{self, Format};
+use crate::recorded;
+use hosts::{Hosts, VIA};
 use load_error::LoadError;
 
 /// The program of a file, of which questions are asked.
@@ -33,7 +37,14 @@ fn open(file: &Path, choice: &Choice) -> Result<Asked, Failure> {
 }
 
 pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
-    let asked = open(&args.source.file, &args.source.features.choice())?;
+    let format = match args.format {
+        Format::Json => line::Format::Json,
+        Format::Pretty => line::Format::Pretty,
+    };
+    if recorded::is_trace(&args.file) {
+        return recording::run(args, format);
+    }
+    let asked = open(&args.file, &args.features.choice())?;
     let (changes, settings) = spec::changes_and_settings(&args.set);
     if !args.breaks.is_empty() {
         if let Some(change) = changes.first() {
@@ -42,20 +53,18 @@ pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
         }
         return session::run(args, asked, &settings).or_else(refuse);
     }
-    let inside = match (args.host, &args.way.via) {
-        (Some(HostName::Via), Some(file)) => Some(open(file, &choice_between(&asked.program))?),
-        (Some(HostName::Via), None) => {
+    let inside = match (args.host.as_deref(), &args.way.via) {
+        (Some(VIA), Some(file)) => Some(open(file, &choice_between(&asked.program))?),
+        (Some(VIA), None) => {
             return Err(Failure::Usage("--host via: say which program with --via PROGRAM".into()));
         }
         _ => None,
     };
-    let spec = match spec::spec(args, inside.as_ref().unwrap_or(&asked), &changes) {
+    spec::makes_sense(args, &changes)?;
+    let hosts = Hosts::of_run(args)?;
+    let spec = match spec::spec(args, inside.as_ref().unwrap_or(&asked), &changes, hosts) {
         Ok(spec) => spec,
         Err(unanswered) => return refuse(unanswered),
-    };
-    let format = match args.format {
-        Format::Json => line::Format::Json,
-        Format::Pretty => line::Format::Pretty,
     };
     let Asked { program, .. } = &asked;
     if !args.run.is_empty() {
@@ -68,10 +77,7 @@ pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
     let between = args.way.between(program, &Builds::new(compiled))?;
     let way = between.as_ref().map(Between::way);
     let out = BufWriter::new(std::io::stdout().lock());
-    let configs = match (&inside, &way) {
-        (Some(_), Some(way)) => vec![between_config(way, &scenario, false)],
-        _ => [0, 1].map(|host| host_config(&scenario, host, false)).to_vec(),
-    };
+    let configs = configs(program, way.as_ref().filter(|_| inside.is_some()), &scenario);
     let watched = inside.as_ref().map_or(program, |inside| &inside.program);
     let watch = Watch::new(watched, &configs, spec, format, out).map_err(Failure::Usage)?;
     let mut watch = Inside { station: 0, observer: watch };
@@ -82,9 +88,20 @@ pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
     let whole = !watch.cut_short();
     watch.finish(report.ended_at).map_err(Failure::Failed)?;
     if whole {
+        beyond(args, report.ended_at, "the run")?;
         report.failures.iter().for_each(|failure| eprintln!("the run: {failure}"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says which times of `--at` come after the end, where there is nothing to see.
+fn beyond(args: &TraceArgs, ended_at: u64, run: &str) -> Result<(), Failure> {
+    for at in &args.at {
+        if quantity::duration(at)? > ended_at {
+            eprintln!("carrick: --at {at}: {run} ends before, at {} s", clock(ended_at));
+        }
+    }
+    Ok(())
 }
 
 /// Looks at a stack that runs, line by line as there is something to see.

@@ -4,13 +4,13 @@
 use carrick_driver::probe::{Asked, Named, Question, beyond_traces};
 use carrick_driver::{Failure, quantity};
 use carrick_ir::{ContextDef, CtxId, EventId, Program, Ty};
-use carrick_sim::watch::line::HOSTS;
 use carrick_sim::watch::{Ask, Spec};
 use carrick_syntax::lexer::{TokenKind, lex};
 use carrick_syntax::suggest::nearest;
 
+use super::hosts::Hosts;
 use super::load_error::LoadError;
-use crate::args::{HostName, TraceArgs};
+use crate::args::TraceArgs;
 
 /// What `--set` says, apart: changes of contexts (`context.field = value`), and parameters (`name=value`).
 pub fn changes_and_settings(set: &[String]) -> (Vec<String>, Vec<String>) {
@@ -19,8 +19,7 @@ pub fn changes_and_settings(set: &[String]) -> (Vec<String>, Vec<String>) {
 }
 
 /// The whole of it.
-pub fn spec(args: &TraceArgs, asked: &Asked, changes: &[String]) -> Result<Spec, LoadError> {
-    makes_sense(args, changes)?;
+pub fn spec(args: &TraceArgs, asked: &Asked, changes: &[String], hosts: Hosts) -> Result<Spec, LoadError> {
     let program = &asked.program;
     let on = args.on.iter().map(|name| event(program, name)).collect::<Result<Vec<_>, _>>()?;
     let texts: Vec<&str> = [&args.when, &args.show, &args.sample]
@@ -53,16 +52,8 @@ pub fn spec(args: &TraceArgs, asked: &Asked, changes: &[String]) -> Result<Spec,
     Ok(Spec {
         on,
         context,
-        hosts: match (args.host, args.run.is_empty()) {
-            (Some(HostName::Via), _) => INSIDE,
-            (_, true) => HOSTS,
-            (_, false) => STACKS,
-        },
-        host: match args.host {
-            Some(HostName::Client) => Some(0),
-            Some(HostName::Server) => Some(1),
-            Some(HostName::Via) | None => None,
-        },
+        hosts: hosts.names,
+        only: hosts.only,
         when,
         show,
         every: args.every.as_deref().map(interval).transpose()?,
@@ -77,16 +68,33 @@ fn named(name: &str, ty: Ty) -> Named {
     Named { name: name.to_owned(), ty, open: true }
 }
 
-/// What the stacks of a process are called: there is a second one where memory joins them.
-const STACKS: [&str; 2] = ["stack", "peer"];
+/// Whether there is something to look at in a recorded trace.
+///
+/// # Errors
+/// [`Failure::Usage`] with what to say.
+pub fn makes_sense_of_recording(args: &TraceArgs) -> Result<(), Failure> {
+    let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
+    if !args.at.is_empty() && !args.list {
+        return usage("say what to do at that time: --list");
+    }
+    if !looks(args) {
+        return usage(
+            "say what to look at: --on EVENT, --when CONDITION, --sample EXPRESSIONS --every DURATION, or --list",
+        );
+    }
+    Ok(())
+}
 
-/// What the program between client and server is called.
-const INSIDE: [&str; 2] = ["via", "via"];
+fn looks(args: &TraceArgs) -> bool {
+    !args.on.is_empty() || args.when.is_some() || args.sample.is_some() || args.list
+}
 
 /// Whether there is something to look at, and what changes contexts can.
-fn makes_sense(args: &TraceArgs, changes: &[String]) -> Result<(), Failure> {
+///
+/// # Errors
+/// [`Failure::Usage`] with what to say.
+pub fn makes_sense(args: &TraceArgs, changes: &[String]) -> Result<(), Failure> {
     let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
-    let looks = !args.on.is_empty() || args.when.is_some() || args.sample.is_some() || args.list;
     if !changes.is_empty() && args.compiled {
         return usage(
             "a compiled core runs nothing but its program: leave out --compiled to change contexts",
@@ -98,7 +106,7 @@ fn makes_sense(args: &TraceArgs, changes: &[String]) -> Result<(), Failure> {
     if !args.at.is_empty() && !args.list && changes.is_empty() {
         return usage("say what to do at that time: --list, or --set context.field=value");
     }
-    if !looks && changes.is_empty() {
+    if !looks(args) && changes.is_empty() {
         return usage(
             "say what to look at: --on EVENT, --when CONDITION, --sample EXPRESSIONS --every DURATION, --list, or --break LINE",
         );
