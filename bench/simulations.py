@@ -27,7 +27,7 @@ def used(command):
 def observed(carrick, program, folder):
     """A bulk transfer, alone, with samples of a field, and with a trace; interpreted ones are shorter."""
     folder.mkdir(parents=True, exist_ok=True)
-    network = ["--topology", "pair", "--workload", "all-to-all@h0:h1", "--rate", "1Gbps", "--delay", "10ms", "--queue", "1000"]
+    network = ["--topology", "pair", "--workload", "all-to-all@h0:h1", "--rate", "1Gbps", "--delay", "10ms"]
     more = {
         "plain": [],
         "with --sample": ["--sample", "cwnd", "--every", "100ms", "--samples", str(folder / "samples.csv")],

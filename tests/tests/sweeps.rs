@@ -10,6 +10,7 @@ use carrick_tests::build::carrick;
 use carrick_tests::command::{done, run};
 use carrick_tests::net::{lacks, skip};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
+use serde_json::Value;
 
 /// A folder with a program of its own, which a test may change.
 fn begun() -> tempfile::TempDir {
@@ -146,6 +147,68 @@ fn what_is_wrong_is_named_before_a_run_is_made() {
         said.contains("--loss 0%,1%: `carrick sim` makes one run") && single.status.code() == Some(2),
         "{said}"
     );
+}
+
+/// Every fault, in the network between two hosts, through a program there, and in a topology.
+#[test]
+fn counts_of_faults_are_those_of_the_simulation() {
+    let folder = begun();
+    let dir = folder.path();
+    done(dir, &["new", "slow", "--template", "in-network"]);
+    let faults = "--loss 2% --duplicate 3% --reorder 3% --corrupt 2% --burst-loss 1%/25% --down 100ms..250ms --path-mtu 1400";
+    let networks =
+        ["", " --via slow/slow.mtp", " --topology dumbbell:1 --workload incast:1", " --topology star:3"];
+    for (number, network) in networks.into_iter().enumerate() {
+        let more = format!("{faults} --bytes 300KB{network}");
+        let files = ["runs", "flows"].map(|rows| format!("{rows}-{number}.csv"));
+        let runs = words(&more, &files[0]).into_iter().chain(["--seeds", "2", "--allow-failures"]);
+        done(dir, &runs.collect::<Vec<_>>());
+        let flows = words(&more, &files[1]).into_iter().chain(["--rows", "flows", "--allow-failures"]);
+        done(dir, &flows.collect::<Vec<_>>());
+        let [runs, flows] = files.map(|file| read(dir, &file));
+        for seed in 1..=2 {
+            let sim = format!("sim parcel/parcel.mtp {more} --seed {seed} --format json");
+            let output = run(dir, &sim.split(' ').collect::<Vec<_>>());
+            let result: Value = serde_json::from_slice(&output.stdout).expect("an object");
+            for (column_name, key) in FAULTS {
+                let found = column(&runs, column_name)[seed - 1].clone();
+                let wanted = if key == "bad_header" && !network.contains("topology") {
+                    String::new()
+                } else {
+                    counted(&result, key).to_string()
+                };
+                assert_eq!(found, wanted, "{column_name} with seed {seed}:{network}");
+                assert!(!flows.contains(column_name), "flows have no counts of links");
+            }
+        }
+        let total =
+            |name: &str| column(&runs, name).iter().filter_map(|n| n.parse::<u64>().ok()).sum::<u64>();
+        for (column_name, key) in FAULTS {
+            assert!(key == "bad_header" || total(column_name) > 0, "{column_name}:{network}\n{runs}");
+        }
+        let parts = total("lost_in_bursts_packets") + total("lost_down_packets");
+        assert!(parts < total("lost_packets"), "the others were lost one by one:{network}\n{runs}");
+    }
+}
+
+/// The columns of faults, and what `carrick sim` calls them.
+const FAULTS: [(&str, &str); 8] = [
+    ("lost_packets", "lost"),
+    ("lost_in_bursts_packets", "lost_in_bursts"),
+    ("lost_down_packets", "lost_down"),
+    ("duplicated_packets", "duplicated"),
+    ("reordered_packets", "reordered"),
+    ("corrupted_packets", "corrupted"),
+    ("too_long_packets", "too_long"),
+    ("bad_header_packets", "bad_header"),
+];
+
+/// The sum of a count over all links of a run: between two hosts of the links, in a topology of all ports.
+fn counted(result: &Value, key: &str) -> u64 {
+    let links =
+        [&result["links"], &result["between"]["links"]].into_iter().filter_map(Value::as_array).flatten();
+    let ports = result["runs"][0]["queues"].as_object().into_iter().flat_map(|queues| queues.values());
+    links.chain(ports).map(|counts| counts[key].as_u64().unwrap_or_else(|| panic!("{key}: {counts}"))).sum()
 }
 
 #[test]

@@ -79,6 +79,7 @@ pub fn parse(targets: Targets) -> Result<Args, clap::Error> {
         && let Some(why) = unused::of_recording(given, command)
             .or_else(|| where_one_is_needed(given, command))
             .or_else(|| unused::find(given))
+            .or_else(|| unused::without_table(given))
     {
         return Err(command.error(ErrorKind::ArgumentConflict, why));
     }

@@ -24,7 +24,7 @@ struct Rule {
 const RATES_OF_ALL: &str = "its recordings are the rates of all these links; leave out one of them";
 
 /// In a network of many hosts.
-const OF_MANY: [Rule; 7] = [
+const OF_MANY: [Rule; 13] = [
     Rule {
         holds: |run| run.topology().is_some(),
         said: "--topology",
@@ -45,6 +45,27 @@ const OF_MANY: [Rule; 7] = [
         unused: &[(&["core_rate"], "no link is between switches; say --rate")],
     },
     Rule {
+        holds: |run| run.topology().is_some_and(|name| name == "pair"),
+        said: "--topology pair",
+        unused: &[(
+            &["queue", "buffer", "shared", "priorities", "mark_at", "trim", "pfc"],
+            "packets wait only in switches, and it has none; say --topology star:2",
+        )],
+    },
+    Rule {
+        holds: |run| {
+            let one_path = ["pair", "star", "dumbbell"];
+            run.topology().is_some_and(|name| one_path.iter().any(|shape| name.starts_with(shape)))
+        },
+        said: "--topology pair, star or dumbbell",
+        unused: &[(&["spray"], "there is one path between two hosts")],
+    },
+    Rule {
+        holds: |run| run.text("mark_at").is_some_and(|range| !range.contains("..")),
+        said: "a single threshold as --mark-at",
+        unused: &[(&["mark_most"], "from there on all packets are marked; say a range, such as 5KB..200KB")],
+    },
+    Rule {
         holds: |run| {
             let [at_hosts, between_switches] = run.links_have_rates();
             at_hosts && (between_switches || run.says("core_rate"))
@@ -56,6 +77,25 @@ const OF_MANY: [Rule; 7] = [
         holds: |run| run.links_have_rates()[1],
         said: "--link-fault",
         unused: &[(&["core_rate"], RATES_OF_ALL)],
+    },
+    Rule {
+        holds: |run| run.is_table("workload"),
+        said: "a file as --workload",
+        unused: &[(&["flows"], "the file has each flow with its size")],
+    },
+    Rule {
+        holds: |run| {
+            let own_sizes =
+                run.is_table("background") || run.says("background_sizes") || !run.says("background");
+            run.is_table("workload") && own_sizes
+        },
+        said: "a file as --workload",
+        unused: &[(&["sizes", "bytes"], "the file has each flow with its size")],
+    },
+    Rule {
+        holds: |run| run.is_table("background"),
+        said: "a file as --background",
+        unused: &[(&["background_flows", "background_sizes"], "the file has each flow with its size")],
     },
     Rule {
         holds: |run| run.says("sizes"),
@@ -147,7 +187,16 @@ impl Run<'_> {
     }
 
     fn topology(&self) -> Option<&String> {
-        self.0.try_get_one("topology").ok().flatten()
+        self.text("topology")
+    }
+
+    /// Whether a workload is a file that lists flows.
+    fn is_table(&self, option: &str) -> bool {
+        self.text(option).is_some_and(|text| text.starts_with("trace:"))
+    }
+
+    fn text(&self, option: &str) -> Option<&String> {
+        self.0.try_get_one(option).ok().flatten()
     }
 
     /// Whether --link-fault gives rates over time to all links at hosts, and to all between switches.
@@ -176,6 +225,21 @@ pub fn find(given: &ArgMatches) -> Option<String> {
             Some(format!("--{} says nothing with {}: {instead}", option.replace('_', "-"), rule.said))
         };
         rule.unused.iter().find_map(of)
+    })
+}
+
+/// Returns why an option of `carrick sim` about tables says nothing, if one does: no such table is written.
+pub fn without_table(given: &ArgMatches) -> Option<String> {
+    // Other commands have no such tables.
+    given.try_contains_id("samples").ok()?;
+    let run = Run(given);
+    if run.says("sample") && !run.says("samples") && !run.says("plot") {
+        let why = "--sample says nothing without --samples or --plot: name the file or the folder to write";
+        return Some(why.into());
+    }
+    let no_table = run.says("every") && !run.says("rates") && !run.says("sample");
+    no_table.then(|| {
+        "--every says nothing without --rates or --samples: it is the interval of these tables".into()
     })
 }
 
@@ -232,6 +296,33 @@ mod tests {
                 "--core-rate",
                 "--topology star or pair",
             ),
+            (
+                "carrick sim a.mtp --topology pair --workload trace:a --flows 3",
+                "--flows",
+                "a file as --workload",
+            ),
+            (
+                "carrick sim a.mtp --topology pair --workload trace:a --bytes 9",
+                "--bytes",
+                "a file as --workload",
+            ),
+            (
+                "carrick sim a.mtp --topology pair --background trace:a --background-sizes w1",
+                "--background-sizes",
+                "a file as --background",
+            ),
+            ("carrick sim a.mtp --topology pair --mark-at 5KB", "--mark-at", "--topology pair"),
+            ("carrick sim a.mtp --topology pair --queue 5", "--queue", "--topology pair"),
+            (
+                "carrick sim a.mtp --topology dumbbell:2 --spray",
+                "--spray",
+                "--topology pair, star or dumbbell",
+            ),
+            (
+                "carrick sim a.mtp --topology star:2 --mark-at 5KB --mark-most 3%",
+                "--mark-most",
+                "a single threshold as --mark-at",
+            ),
             ("carrick sim a.mtp --count 3", "--count", "--app bulk"),
             ("carrick sim a.mtp --app idle --bytes 1KB", "--bytes", "--app idle"),
             ("carrick sim a.mtp --app random --ecn-threshold 3", "--ecn-threshold", "--app random"),
@@ -255,9 +346,34 @@ mod tests {
             "carrick sim a.mtp --app request-response --bytes 1KB --answer 1KB --count 3 --outstanding 2",
             "carrick sim a.mtp --topology pair --reorder 1% --path-mtu 1400 --black-hole --down 1s..2s",
             "carrick sim a.mtp --topology star:4 --loss 1% --bytes 1KB --flows 3 --rates a.csv --every 1ms",
+            "carrick sim a.mtp --topology pair --workload trace:a --background permutation --bytes 9",
             "carrick trace a.mtp --app idle --count 3",
         ] {
             assert_eq!(found(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn options_of_tables_need_a_table() {
+        let found = |line: &str| {
+            let given = Args::command().try_get_matches_from(line.split(' ')).expect("it is a command line");
+            without_table(given.subcommand().expect("it has a command").1)
+        };
+        for (line, option) in [
+            ("carrick sim a.mtp --topology pair --sample a", Some("--sample")),
+            ("carrick sim a.mtp --topology pair --every 1ms --csv a", Some("--every")),
+            ("carrick sim a.mtp --topology pair --every 1ms --rates a", None),
+            ("carrick sim a.mtp --topology pair --every 1ms --sample a --plot b", None),
+            ("carrick sim a.mtp --topology pair --sample a --samples b", None),
+            ("carrick trace a.mtp --sample a --every 1ms", None),
+        ] {
+            let text = found(line);
+            assert_eq!(text.is_some(), option.is_some(), "{line}: {text:?}");
+            let said = text.unwrap_or_default();
+            assert!(
+                option.is_none_or(|option| said.starts_with(&format!("{option} says nothing"))),
+                "{said}"
+            );
         }
     }
 

@@ -146,19 +146,19 @@ impl FaultArgs {
         if self.path_mtu.is_some() { all } else { &all[..3] }
     }
 
-    /// The faults that all links have.
+    /// The faults that all links have, each with the name of its option.
     ///
     /// # Errors
     /// [`Failure::Usage`] naming option and value.
-    pub fn all(&self) -> Result<Vec<TimedFaults>, Failure> {
-        let always = |name: &str, value: Option<&str>| {
+    pub fn all(&self) -> Result<Vec<(&'static str, TimedFaults)>, Failure> {
+        let always = |name: &'static str, value: Option<&str>| {
             let wrong = |e: Failure| Failure::Usage(format!("--{name}: {e}"));
-            Ok::<_, Failure>(TimedFaults::new(0, FOREVER, change(name, value).map_err(wrong)?))
+            Ok::<_, Failure>((name, TimedFaults::new(0, FOREVER, change(name, value).map_err(wrong)?)))
         };
         let mut all = Vec::new();
         if let Some(file) = &self.rate_trace {
             let rate = Some(rate_trace::read(file)?);
-            all.push(TimedFaults { from: 0, until: FOREVER, changes: Vec::new(), rate });
+            all.push((RATE_TRACE, TimedFaults { from: 0, until: FOREVER, changes: Vec::new(), rate }));
         }
         let shares = [
             ("loss", &self.loss),
@@ -191,11 +191,11 @@ impl FaultArgs {
         if let Some(times) = &self.down {
             let wrong = |e: Failure| Failure::Usage(format!("--down {times}: {e}"));
             let (from, until) = interval(times).map_err(wrong)?;
-            all.push(TimedFaults::new(from, until, change("down", None)?));
+            all.push(("down", TimedFaults::new(from, until, change("down", None)?)));
         }
         if let Some(from) = &self.cut {
             let from = quantity::duration(from)?;
-            all.push(TimedFaults::new(from, FOREVER, change("down", None)?));
+            all.push(("cut", TimedFaults::new(from, FOREVER, change("down", None)?)));
         }
         Ok(all)
     }

@@ -10,7 +10,7 @@ use carrick_ir::Program;
 use carrick_report::{Reader, Source};
 
 use super::plot;
-use crate::args::Report;
+use crate::args::{Features, Report};
 use crate::command_line;
 use crate::manifest::Manifest;
 use crate::output;
@@ -22,6 +22,13 @@ pub fn run(args: &Report) -> Result<ExitCode, Failure> {
         _ => None,
     };
     let wants_lines = args.output.extension().is_some_and(|ending| ending == "jsonl");
+    if let Some(option) = of_program(args).filter(|_| wants_lines || recorded.is_none()) {
+        let (with, why) = match wants_lines {
+            true => (&args.output, "records are written as they are"),
+            false => (&args.runs[0], "only the page of one trace draws a program"),
+        };
+        return Err(Failure::Usage(format!("--{option} says nothing with {}: {why}", with.display())));
+    }
     match recorded {
         Some(recorded) if wants_lines => as_lines(recorded, &args.output)?,
         None if wants_lines => {
@@ -35,6 +42,19 @@ pub fn run(args: &Report) -> Result<ExitCode, Failure> {
     }
     println!("{}", args.output.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// An option about the program that is given.
+fn of_program(args: &Report) -> Option<&'static str> {
+    let Features { with, without, over } = &args.features;
+    let given = [
+        (!args.plot.is_empty(), "plot"),
+        (args.program.is_some(), "program"),
+        (!with.is_empty(), "with"),
+        (!without.is_empty(), "without"),
+        (over.is_some(), "over"),
+    ];
+    given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
 }
 
 fn of_tables(files: &[PathBuf]) -> Result<String, Failure> {

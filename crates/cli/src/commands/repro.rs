@@ -132,6 +132,13 @@ impl Again<'_> {
         if says_whose && wanted != "trace" {
             to.push(("trace", place.join("trace").display().to_string()));
         }
+        // The interval and the field of tables are of no use without one.
+        let says = |option: &str| held.iter().any(|word| word.split('=').next() == Some(option));
+        if says("--sample") && wanted != "samples" {
+            to.push(("samples", place.join("samples").display().to_string()));
+        } else if says("--every") && wanted != "rates" && !says("--sample") {
+            to.push(("rates", place.join("rates").display().to_string()));
+        }
         let request = Request { shown: self.shown, permitted: self.args, held, to, files: Vec::new() };
         carrick(&request.simulation()?, self.args)
     }

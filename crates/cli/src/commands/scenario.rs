@@ -9,10 +9,11 @@ use carrick_driver::{Failure, params, quantity};
 use carrick_interp::Config;
 use carrick_ir::Program;
 use carrick_sim::diff::Via;
+use carrick_sim::fabric::OCTETS_MIN;
 use carrick_sim::faults::FaultSchedule;
 use carrick_sim::interface::Shape;
-use carrick_sim::limits::{self, at_most};
 use carrick_sim::interpreted::at_host;
+use carrick_sim::limits::{self, at_most};
 use carrick_sim::link::LinkConfig;
 use carrick_sim::scenario::{Engine, between_config, host_config};
 use carrick_sim::{Faults, Scenario, Way};
@@ -90,7 +91,7 @@ pub struct ScenarioArgs {
     #[arg(long, value_name = "BYTES", default_value = "1KB")]
     pub answer: String,
     /// Number of requests, or of idle connections
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub count: u64,
     /// Number of requests that wait for their responses at once, for programs that carry RPCs (default 1); with --topology,
     /// number of messages on the way from one host to another, for programs that carry messages (default 8)
@@ -143,7 +144,6 @@ impl Between {
     }
 }
 
-/// Why a program in the network let packets through and saw none of them, if that is so; `protocols` has the number of its
 /// How the cores of two hosts are made, or that of the program between them.
 pub fn configs(program: &Program, inside: Option<&Way<'_>>, scenario: &Scenario) -> Vec<Config> {
     match inside {
@@ -152,6 +152,7 @@ pub fn configs(program: &Program, inside: Option<&Way<'_>>, scenario: &Scenario)
     }
 }
 
+/// Why a program in the network let packets through and saw none of them, if that is so; `protocols` has the number of its
 /// packets, and that of the ends'.
 pub fn unseen(counters: &[u64], protocols: [u8; 2]) -> Option<String> {
     let counted = |name| counters[carrick_ir::counter(name)];
@@ -182,19 +183,19 @@ impl ScenarioArgs {
         settings: &[String],
     ) -> Result<Scenario, Failure> {
         let mut faults = FaultSchedule::default();
-        link_faults.all()?.iter().for_each(|it| it.apply(&mut faults));
+        link_faults.all()?.iter().for_each(|(_, it)| it.apply(&mut faults));
         let link = LinkConfig {
-            rate_bps: quantity::rate(&self.rate)?,
+            rate_bps: self.link_rate()?,
             delay_ns: quantity::duration(&self.delay)?,
             queue_packets: self.queue,
             faults,
         };
         let message = self.message.as_deref().map(message).transpose()?;
         self.carried_by(program)?;
-        let octets = quantity::bytes(&self.bytes)?;
-        let answer = quantity::bytes(&self.answer)?;
+        let octets = octets("bytes", &self.bytes)?;
+        let answer = answer(program, &self.answer)?;
         let streams: Vec<u64> =
-            self.streams.iter().map(|text| quantity::bytes(text)).collect::<Result<_, _>>()?;
+            self.streams.iter().map(|text| self::octets("streams", text)).collect::<Result<_, _>>()?;
         self.within_limits(&link, octets.max(answer), &streams).map_err(Failure::Usage)?;
         let mut scenario = match self.app {
             AppKind::Bulk if !streams.is_empty() => Scenario::streams(self.seed, link, &streams),
@@ -218,6 +219,14 @@ impl ScenarioArgs {
         Ok(scenario)
     }
 
+    /// Bits per second.
+    fn link_rate(&self) -> Result<u64, Failure> {
+        match quantity::rate(&self.rate)? {
+            0 => Err(Failure::Usage(format!("--rate {}: a link has a rate of 1bps or more", self.rate))),
+            rate => Ok(rate),
+        }
+    }
+
     /// Refuses what no machine can simulate; `octets` is the longer of a request and its answer.
     fn within_limits(&self, link: &LinkConfig, octets: u64, streams: &[u64]) -> Result<(), String> {
         at_most("nanoseconds of --delay", link.delay_ns, limits::DELAY_NS)?;
@@ -233,20 +242,48 @@ impl ScenarioArgs {
         }
     }
 
-    /// Refuses what a program of streams does not use.
+    /// Refuses what the program does not use between two hosts.
     fn carried_by(&self, program: &Program) -> Result<(), Failure> {
-        let streams = matches!(Shape::of(program), Ok(Shape::Stream | Shape::Multistream));
-        for (said, option) in
-            [(self.message.is_some(), "message"), (self.outstanding.is_some(), "outstanding")]
-        {
-            if said && streams {
-                let file = program.file.raw();
-                return Err(Failure::Usage(format!(
-                    "--{option} says nothing with {file}: it carries streams of bytes; say --bytes or --streams"
-                )));
-            }
-        }
-        Ok(())
+        let Ok(shape) = Shape::of(program) else { return Ok(()) };
+        let streams = matches!(shape, Shape::Stream | Shape::Multistream);
+        let requests = shape == Shape::Rpc && self.app == AppKind::RequestResponse;
+        let (message, outstanding) = (self.message.is_some(), self.outstanding.is_some());
+        let (option, why) = if streams && (message || outstanding) {
+            let option = if message { "message" } else { "outstanding" };
+            (option, "it carries streams of bytes; say --bytes or --streams")
+        } else if requests && message {
+            ("message", "its requests have the size of --bytes")
+        } else if shape != Shape::Rpc && outstanding {
+            ("outstanding", "between two hosts, only programs that carry RPCs use it")
+        } else {
+            return Ok(());
+        };
+        let file = program.file.raw();
+        Err(Failure::Usage(format!("--{option} says nothing with {file}: {why}")))
+    }
+}
+
+/// The bytes of a transfer or a request, as an option says them.
+///
+/// # Errors
+/// [`Failure::Usage`] naming the option, if there are too few.
+pub fn octets(option: &str, text: &str) -> Result<u64, Failure> {
+    match quantity::bytes(text)? {
+        octets if octets >= OCTETS_MIN => Ok(octets),
+        _ => Err(Failure::Usage(format!(
+            "--{option} {text}: say {OCTETS_MIN}B or more; the first {OCTETS_MIN} bytes hold the number of the transfer"
+        ))),
+    }
+}
+
+/// The bytes of an answer; that of an RPC begins with a number, too.
+fn answer(program: &Program, text: &str) -> Result<u64, Failure> {
+    if Shape::of(program) == Ok(Shape::Rpc) {
+        return octets("answer", text);
+    }
+    match quantity::bytes(text)? {
+        0 => Err(Failure::Usage(format!("--answer {text}: say 1B or more"))),
+        answer => Ok(answer),
     }
 }
 

@@ -13,12 +13,13 @@ use carrick_ir::Program;
 use carrick_sim::Report;
 use carrick_sim::app::Messages;
 use carrick_sim::globals::Globals;
+use carrick_sim::link::LinkCounters;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
 use carrick_sim::scenario::{BetweenReport, end_name};
-use serde_json::{Map, Value, json};
 use carrick_sim::trace::Head;
+use serde_json::{Map, Value, json};
 
 use super::fabric::state_lines;
 use super::faults;
@@ -295,12 +296,11 @@ fn as_json(
         "rtt_p99_ns": metrics.and_then(Metrics::rtt).map(|(_, p99)| p99),
         "packets": report.packets,
         "open_contexts": report.open_contexts,
-        "links": report.links.iter().map(|link| faults::with_counts(&link.faults, json!({
-            "sent": link.sent, "queue_full": link.queue_full, "marked": link.marked,
-        }))).collect::<Vec<_>>(),
+        "links": links(&report.links),
         "between": report.between.as_ref().map(|node| json!({
             "open_contexts": node.open_contexts,
             "counters": carrick_ir::COUNTERS.iter().zip(&node.counters).collect::<BTreeMap<_, _>>(),
+            "links": links(&node.links),
             "state": state,
         })),
         "wall_seconds": took.as_secs_f64(),
@@ -311,4 +311,13 @@ fn as_json(
         all.extend(result);
     }
     all
+}
+
+/// What became of the packets of links.
+fn links(all: &[LinkCounters]) -> Value {
+    let of = |link: &LinkCounters| {
+        let object = json!({ "sent": link.sent, "queue_full": link.queue_full, "marked": link.marked });
+        faults::with_counts(&link.faults, object)
+    };
+    all.iter().map(of).collect()
 }

@@ -162,6 +162,22 @@ impl<'a> HostPrograms<'a> {
         Ok(())
     }
 
+    /// Checks that a program carries messages whose length the user says.
+    ///
+    /// # Errors
+    /// A sentence, if none does.
+    pub(super) fn check_message(&self, said: Option<u32>) -> Result<(), String> {
+        let streams =
+            |it: &AtHost<'_, '_>| matches!(Shape::of(it.way.program), Ok(Shape::Stream | Shape::Multistream));
+        if said.is_some() && self.ways().iter().all(streams) {
+            return Err(
+                "--message says nothing: the programs of all hosts carry streams of bytes; say --sizes"
+                    .into(),
+            );
+        }
+        Ok(())
+    }
+
     /// Whether each program that carries messages may lose them ([`may_lose`]).
     pub(super) fn may_lose(&self) -> bool {
         self.ways()

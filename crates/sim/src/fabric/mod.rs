@@ -38,7 +38,7 @@ use carrick_interp::Config;
 use carrick_ir::Program;
 
 pub use by_program::ProgramResult;
-pub use flows::{Flow, Flows, MessageTimes, Outcome, Over, Series, Start};
+pub use flows::{Flow, Flows, MessageTimes, OCTETS_MIN, Outcome, Over, Series, Start};
 pub use groups::{Foreign, Group, Groups};
 pub use host_programs::HostPrograms;
 pub use setup::Setup;
@@ -151,6 +151,7 @@ pub fn run_through(
     programs.check(topology.hosts)?;
     programs.check_outstanding(setup.outstanding)?;
     let said = (!setup.fit_message).then_some(setup.message);
+    programs.check_message(said)?;
     let messages = programs.messages(setup.mtu, said, setup.message, !setup.offloads.is_empty())?;
     let setup = &Setup { message: messages[0], ..setup.clone() };
     let first = topology.wires.iter().find(|wire| wire.ends.contains(&0));

@@ -20,7 +20,7 @@ use super::link_faults;
 use super::offload::{self, service_time};
 use super::runs::Shard;
 use crate::commands::faults::{self, FaultArgs};
-use crate::commands::scenario::ScenarioArgs;
+use crate::commands::scenario::{ScenarioArgs, octets};
 
 /// Bytes of a message where nobody says: what a program that carries messages of many packets should hold.
 const MESSAGE: u32 = 65_536;
@@ -73,7 +73,7 @@ pub struct FabricArgs {
     #[arg(long, requires = "background")]
     pub background_sizes: Option<String>,
     /// Number of background flows, as in --flows; an error if they end before the measured workload
-    #[arg(long, requires = "background")]
+    #[arg(long, requires = "background", value_parser = clap::value_parser!(u32).range(1..))]
     pub background_flows: Option<u32>,
     /// Rate of links between switches. Omit for --rate
     #[arg(long, value_name = "RATE", requires = "topology")]
@@ -190,9 +190,13 @@ impl FabricArgs {
                 Failure::Usage(format!("invalid message length of {octets} bytes: choose 64B to 1GiB"))
             })
         });
-        let flow_sizes = sizes(self.sizes.as_deref().unwrap_or(&common.bytes))?;
+        let flow_sizes = match &self.sizes {
+            Some(text) => sizes("sizes", text),
+            None => sizes("bytes", &common.bytes),
+        }?;
         let background = self.background.as_deref().map(|text| {
-            let sizes = self.background_sizes.as_deref().map_or(Ok(flow_sizes), sizes)?;
+            let own = self.background_sizes.as_deref();
+            let sizes = own.map_or(Ok(flow_sizes), |text| sizes("background-sizes", text))?;
             workload(text, sizes, self.background_flows)
         });
         let (mut topology, programs) = self.shape(name, common)?;
@@ -385,13 +389,13 @@ fn between(text: &str) -> Option<Between> {
     Some(Between { from: hosts(from)?, to: hosts(to)? })
 }
 
-fn sizes(text: &str) -> Result<Sizes, Failure> {
+fn sizes(option: &str, text: &str) -> Result<Sizes, Failure> {
     if let Some(known) = Sizes::known(text) {
         return Ok(known);
     }
     match text.split_once("..") {
-        Some((lo, hi)) => Ok(Sizes::Uniform(quantity::bytes(lo)?, quantity::bytes(hi)?)),
-        None => Ok(Sizes::Fixed(quantity::bytes(text)?)),
+        Some((lo, hi)) => Ok(Sizes::Uniform(octets(option, lo)?, octets(option, hi)?)),
+        None => Ok(Sizes::Fixed(octets(option, text)?)),
     }
 }
 

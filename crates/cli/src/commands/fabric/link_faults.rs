@@ -22,11 +22,11 @@ pub fn apply(
     topology: &mut Topology,
     marks: bool,
 ) -> Result<(), Failure> {
-    for faults in common.all()? {
-        topology.faults_mut().for_each(|it| faults.apply(it));
-    }
-    for text in texts {
-        some(text, topology)?;
+    let common = common.all()?;
+    let bare = topology.clone();
+    *topology = with_faults(&bare, common.iter(), texts)?;
+    if !texts.is_empty() {
+        check_common(&bare, &common, texts, topology)?;
     }
     let any = |holds: fn(&LinkFaults) -> bool| topology.faults().any(|schedule| schedule.any(holds));
     if any(|faults| faults.silent && faults.path_mtu.is_none()) {
@@ -36,6 +36,42 @@ pub fn apply(
     }
     if any(|faults| faults.ecn_threshold.is_some()) {
         check_marks(topology, marks)?;
+    }
+    Ok(())
+}
+
+/// A fault of all links, with the name of its option.
+type Common = (&'static str, TimedFaults);
+
+/// Links with the faults of all, and in their place those of some.
+fn with_faults<'f>(
+    bare: &Topology,
+    common: impl Iterator<Item = &'f Common>,
+    texts: &[String],
+) -> Result<Topology, Failure> {
+    let mut topology = bare.clone();
+    common.for_each(|(_, faults)| topology.faults_mut().for_each(|it| faults.apply(it)));
+    texts.iter().try_for_each(|text| some(text, &mut topology))?;
+    Ok(topology)
+}
+
+/// Refuses an option whose fault is on no link, since --link-fault says another one for all of them; `whole` has all faults.
+fn check_common(
+    bare: &Topology,
+    common: &[Common],
+    texts: &[String],
+    whole: &Topology,
+) -> Result<(), Failure> {
+    let same = |a: &Topology, b: &Topology| a.faults().eq(b.faults());
+    let alone = with_faults(bare, common.iter(), &[])?;
+    for (place, (name, _)) in common.iter().enumerate() {
+        let others = || common.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, it)| it);
+        let matters = !same(&alone, &with_faults(bare, others(), &[])?);
+        if matters && same(whole, &with_faults(bare, others(), texts)?) {
+            return Err(Failure::Usage(format!(
+                "--{name} says nothing with --link-fault: it has another `{name}` for each link; leave out one of them"
+            )));
+        }
     }
     Ok(())
 }

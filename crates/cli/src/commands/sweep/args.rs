@@ -57,9 +57,9 @@ pub struct TableArgs {
     /// Make no run; write an array job of Slurm into this folder
     #[arg(long, value_name = "DIR", conflicts_with = "write_snakemake")]
     pub write_slurm: Option<PathBuf>,
-    /// Number of jobs of --write-snakemake and --write-slurm
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..))]
-    pub parts: u64,
+    /// Number of jobs of --write-snakemake and --write-slurm (default 16)
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    pub parts: Option<u64>,
 }
 
 /// What a row is about.

@@ -86,6 +86,11 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
         return workflow::slurm(args, folder);
     }
     let options = &args.table;
+    if options.parts.is_some() {
+        return Err(Failure::Usage(
+            "--parts says nothing without --write-snakemake or --write-slurm; say --shard for a part of the runs".into(),
+        ));
+    }
     let head = head(&plan, options.rows);
     let (builds, keys) = checked(&plan, Builds::new)?;
     let number_of: HashMap<u64, u64> = keys.iter().copied().zip(0..).collect();

@@ -12,6 +12,9 @@ use serde_json::json;
 use super::args::SweepArgs;
 use crate::manifest::words;
 
+/// Jobs where nobody says how many.
+const PARTS: u64 = 16;
+
 /// What the jobs of an engine have in common.
 struct Job {
     /// where the jobs write
@@ -37,7 +40,7 @@ impl Job {
             here: std::env::current_dir().map_err(cannot)?,
             sweep,
             output: std::path::absolute(&args.table.output).map_err(cannot)?,
-            parts: args.table.parts,
+            parts: args.table.parts.unwrap_or(PARTS),
         })
     }
 
