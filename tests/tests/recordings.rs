@@ -46,7 +46,7 @@ fn a_recorded_run_shows_what_the_run_shows() {
     let cases: [(&[&str], &[&str]); 9] = [
         (lossy, &["--on", "segment", "--show", "state,cwnd,snd_una,rto_initial"]),
         (lossy, &["--on", "segment", "--when", "snd_una > 100000", "--format", "json"]),
-        (lossy, &["--on", "retransmit"]),
+        (lossy, &["--on", "segment", "--on", "retransmit", "--show", "rto, id.remote_port"]),
         (lossy, &["--when", "cwnd > 20000", "--show", "cwnd"]),
         (lossy, &["--list", "--at", "30ms", "--at", "10ms", "--show", "snd_nxt - snd_una"]),
         (lossy, &["--sample", "cwnd,state", "--every", "7ms", "--host", "client", "--most", "10"]),

@@ -25,7 +25,8 @@ pub use spec::{Ask, Spec};
 struct Ready {
     text: String,
     ty: Ty,
-    question: Question,
+    /// by host: parameters are constants of its core
+    questions: Vec<Question>,
 }
 
 /// An event whose chain runs.
@@ -81,10 +82,13 @@ impl<W: Write> Watch<W> {
             carrick_interp::Core::new(program.clone(), &Config { trace: false, ..config.clone() })
         };
         let oracles = configs.iter().map(oracle).collect::<Result<Vec<_>, _>>()?;
-        let first = oracles.first().ok_or("there is no host to look at")?;
+        if oracles.is_empty() {
+            return Err("there is no host to look at".into());
+        }
         let ready = |ask: &Ask| {
             let (text, ty) = (ask.text.clone(), ask.function.ret.clone());
-            first.question(&ask.function).map(|question| Ready { text, ty, question })
+            let questions = oracles.iter().map(|oracle| oracle.question(&ask.function));
+            questions.collect::<Result<_, _>>().map(|questions| Ready { text, ty, questions })
         };
         let when = spec.when.as_ref().map(ready).transpose()?;
         let show = spec.show.iter().map(ready).collect::<Result<Vec<_>, _>>()?;
@@ -160,10 +164,10 @@ impl<W: Write> Watch<W> {
             Which::Condition => self.when.as_ref(),
             Which::Show(at) => self.show.get(at),
         };
-        let Some(Ready { question, .. }) = question else { return vec![1] };
+        let Some(Ready { questions, .. }) = question else { return vec![1] };
         let of_context = Fact { handle: context.handle, id: &context.id, words: &context.words };
         let of_event = Fact { handle: 0, id: &context.id, words: event.map_or(&[], |e| &e.words) };
-        self.oracles[host].answer(question, &[of_context, of_event], now)
+        self.oracles[host].answer(&questions[host], &[of_context, of_event], now)
     }
 
     /// Whether a context is of the type that is asked about, and the condition (if there is one) holds for it.
