@@ -35,8 +35,8 @@ fn begun() -> tempfile::TempDir {
 }
 
 const WORKLOAD: &str = "--workload=all-to-all@h0..h1:h2..h3";
-const NETWORK: [&str; 8] =
-    ["sim", "parcel/parcel.mtp", "--topology", "dumbbell:2", WORKLOAD, "--bytes", "20KB", "--every=1ms"];
+const NETWORK: [&str; 7] =
+    ["sim", "parcel/parcel.mtp", "--topology", "dumbbell:2", WORKLOAD, "--bytes", "20KB"];
 
 /// The lines of a table, without its manifest.
 fn rows(dir: &Path, name: &str) -> Vec<String> {
