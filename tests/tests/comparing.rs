@@ -228,7 +228,7 @@ fn what_hosts_cannot_run_is_said() {
     refused(&["--host-set", "h0.windw=1"], "did you mean window?");
     refused(&["--host-set", "h0.step=2"], "no parameter \"step\"");
     refused(&["--host-set", "window=2"], "expected HOSTS.name=value");
-    refused(&["--sample", "snd"], "there are");
+    refused(&["--sample", "snd", "--samples", "snd.csv"], "there are");
 }
 
 /// What two versions of a program do on the same networks, wherever their declarations stand.

@@ -63,7 +63,10 @@ fn options_of_one_program_are_none_of_another() {
             &["--set", "pace=1Mbps"],
             "--set pace=1Mbps: pace is a parameter of datagram.mtp; say --host-set h1.pace=1Mbps",
         ),
-        (&["--sample", "nothing"], "no context of datagram.mtp has a field `nothing`"),
+        (
+            &["--sample", "nothing", "--samples", "none.csv"],
+            "no context of datagram.mtp has a field `nothing`",
+        ),
         (&["--message", "4KB"], "this program takes messages of at most 1472 bytes here"),
         (&["--at", "s0=datagram.mtp"], "datagram.mtp runs at an end, not in the network"),
     ] {
