@@ -156,6 +156,10 @@ fn a_run_on_a_device_becomes_a_page() {
     };
     assert_eq!(packets("sent", 0), packets("arrived", 1), "memory loses and reorders nothing");
     assert!(packets("sent", 0).iter().sum::<u64>() > OCTETS as u64);
+    let recorded = file.to_str().expect("UTF-8");
+    let look = ["trace", recorded, "--when", "state == ESTABLISHED", "--show", "state", "--host", "stack"];
+    let shown = text(&command::run(&root(), &look));
+    assert!(shown.contains(" stack when state == ESTABLISHED tcb#0"), "{shown}");
     let page = run.folder.path().join("page.html");
     let drawn =
         Command::new(carrick()).arg("report").arg(&file).arg("-o").arg(&page).current_dir(root()).output();
