@@ -13,6 +13,7 @@ mod manifest;
 mod output;
 mod recorded;
 pub mod simulations;
+mod trace_file;
 mod unused;
 mod watch;
 

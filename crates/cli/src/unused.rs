@@ -8,7 +8,7 @@ use clap::{ArgMatches, Command};
 
 use crate::commands::fabric::all_have_rates;
 use crate::commands::scenario::AppKind;
-use crate::recorded;
+use crate::trace_file::is_trace;
 
 type Holds = fn(&Run<'_>) -> bool;
 
@@ -255,7 +255,7 @@ pub fn of_recording(given: &ArgMatches, command: &Command) -> Option<String> {
     let file: &PathBuf = given.try_get_one("file").ok()??;
     // Other commands have no trace to read.
     given.try_get_one::<PathBuf>("program").ok()?;
-    if !recorded::is_trace(file) {
+    if !is_trace(file) {
         let why = "names the program of a recorded trace, and is not for";
         return run.says("program").then(|| format!("--program {why} {}: leave it out", file.display()));
     }

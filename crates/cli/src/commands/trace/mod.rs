@@ -3,45 +3,37 @@
 
 mod hosts;
 mod load_error;
+mod questions;
 mod recording;
 mod session;
 mod spec;
 
 use std::io::{BufWriter, LineWriter};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use carrick_driver::cc::Tracing;
-use carrick_driver::probe::{self, Asked, Unanswered};
+use carrick_driver::probe::Asked;
 use carrick_driver::targets::{self, Targets};
-use carrick_driver::{Choice, Failure, live_change, quantity};
+use carrick_driver::{Failure, live_change};
 use carrick_ir::Program;
 use carrick_sim::observe::{Inside, Observer};
-use carrick_sim::show::clock;
 use carrick_sim::watch::{Spec, Watch, line};
 
 use super::scenario::{Between, configs};
 use crate::args::TraceArgs;
 use crate::load::{Build, Builds, choice_between};
-use crate::output::{self, Format};
-use crate::recorded;
+use crate::output::Format;
+use crate::trace_file::is_trace;
 use hosts::{Hosts, VIA};
-use load_error::LoadError;
-
-/// The program of a file, of which questions are asked.
-fn open(file: &Path, choice: &Choice) -> Result<Asked, Failure> {
-    let (compiled, asked) = probe::open(file, choice)?;
-    output::diagnostics(&compiled);
-    asked.ok_or_else(|| Failure::Failed(output::summary(&compiled)))
-}
+use questions::{beyond, open, refuse};
 
 pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
     let format = match args.format {
         Format::Json => line::Format::Json,
         Format::Pretty => line::Format::Pretty,
     };
-    if recorded::is_trace(&args.file) {
+    if is_trace(&args.file) {
         return recording::run(args, format);
     }
     let asked = open(&args.file, &args.features.choice())?;
@@ -94,16 +86,6 @@ pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says which times of `--at` come after the end, where there is nothing to see.
-fn beyond(args: &TraceArgs, ended_at: u64, run: &str) -> Result<(), Failure> {
-    for at in &args.at {
-        if quantity::duration(at)? > ended_at {
-            eprintln!("carrick: --at {at}: {run} ends before, at {} s", clock(ended_at));
-        }
-    }
-    Ok(())
-}
-
 /// Looks at a stack that runs, line by line as there is something to see.
 fn on_device(
     targets: Targets,
@@ -143,16 +125,4 @@ fn changed(program: &Arc<Program>, spec: &Spec) -> Result<Arc<Program>, Failure>
         ));
     }
     live_change::with_changes(program, context, &spec.set).map(Arc::new).map_err(Failure::Usage)
-}
-
-/// Says what is wrong with a question on the command line.
-fn refuse(unanswered: LoadError) -> Result<ExitCode, Failure> {
-    match unanswered {
-        LoadError::Usage(failure) => Err(failure),
-        LoadError::Question(Unanswered::Refused(sentence)) => Err(Failure::Usage(sentence)),
-        LoadError::Question(Unanswered::Wrong(compiled)) => {
-            output::diagnostics(&compiled);
-            Ok(ExitCode::from(2))
-        }
-    }
 }

@@ -16,7 +16,8 @@ use carrick_sim::watch::line::{Format, HOSTS};
 use carrick_sim::watch::{Spec, Watch};
 
 use super::hosts::{Hosts, STACKS};
-use super::{beyond, open, refuse, spec};
+use super::questions::{beyond, open, refuse};
+use super::spec;
 use crate::args::TraceArgs;
 use crate::command_line::{self, Recorder};
 use crate::recorded::{self, Recorded};
