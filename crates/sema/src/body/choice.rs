@@ -6,8 +6,7 @@ use carrick_syntax::Span;
 use carrick_syntax::ast::{self, BinOp, Branch, Case};
 use carrick_syntax::diag::Diagnostic;
 
-use super::presence::Present;
-use super::{Body, Val};
+use super::{Body, Present, Val};
 use crate::codes;
 use crate::types::is_int;
 

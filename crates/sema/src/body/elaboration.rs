@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What all parts of the elaboration of one body work on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use carrick_ir::{self as ir, ExprKind, LocalId, StmtKind, Ty};
 use carrick_syntax::Span;
 use carrick_syntax::ast;
 use carrick_syntax::diag::Diagnostic;
 
-use super::presence::Present;
 use crate::{Checker, codes};
+
+/// Optional fields of events, by the variable of the event and their number in it.
+pub(super) type Present = BTreeSet<(LocalId, u32)>;
 
 /// What names an expression may use beside the top-level ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,8 @@ use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident, Turns};
 use carrick_syntax::diag::Diagnostic;
 
-use super::Body;
 use super::place::{Elements, Node};
-use super::presence::Present;
+use super::{Body, Present};
 use crate::codes;
 use crate::types::is_int;
 

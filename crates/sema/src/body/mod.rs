@@ -37,7 +37,7 @@ use carrick_syntax::ast;
 
 use crate::Checker;
 
-use elaboration::{Binding, Val};
+use elaboration::{Binding, Present, Val};
 pub(crate) use elaboration::{Body, Scope};
 
 impl Checker<'_> {

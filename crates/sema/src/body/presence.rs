@@ -4,8 +4,6 @@
 //! A field is there where `e.f.present` was tested, and behind an assignment to it. Nothing takes a field away: an event is
 //! never assigned as a whole. Below there are two fields, and the one before says whether the other is there.
 
-use std::collections::BTreeSet;
-
 use carrick_ir::{self as ir, ExprKind, LocalId, Proj, StmtKind, Ty};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{self, BinOp, UnOp};
@@ -13,12 +11,9 @@ use carrick_syntax::diag::Diagnostic;
 
 use super::place::Node;
 use super::stmt::leaves;
-use super::{Binding, Body};
+use super::{Binding, Body, Present};
 use crate::codes;
 use crate::optional::PRESENT;
-
-/// Optional fields, by the variable of the event and their number in it.
-pub(super) type Present = BTreeSet<(LocalId, u32)>;
 
 /// Which fields are there if a condition holds, and if it does not.
 #[derive(Default)]

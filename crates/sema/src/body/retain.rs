@@ -7,9 +7,8 @@ use carrick_ir::{self as ir, Change, ExprKind, LocalId, Over, Proj, Query, StmtK
 use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident};
 
-use super::Body;
 use super::place::{Node, extended};
-use super::presence::Present;
+use super::{Body, Present};
 
 impl Body<'_, '_> {
     pub(super) fn retain(
