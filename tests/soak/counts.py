@@ -99,6 +99,15 @@ def pinned(pins):
     return sum(len(names) for _, _, names in os.walk(pins))
 
 
+def runs(pid):
+    """Whether a process runs. One that has ended is in /proc until its parent, which may be init by then, has waited for it."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return "State:\tZ" not in status
+
+
 def of_process(pid):
     """Descriptors, and KiB of memory that is its own."""
     fds = len(os.listdir(f"/proc/{pid}/fd"))

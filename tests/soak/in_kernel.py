@@ -86,5 +86,5 @@ class InKernel(World):
         wrong = [] if self.daemon.kill(signal.SIGTERM) == 0 else [
             f"carrickd did not end in order: {self.daemon.lines[-3:]}"]
         left = {"pins": self.pins.exists(), "a program at the device": self.attached(),
-                "what was built": (self.folder / "state").exists(), "the sockets' process": os.path.exists(f"/proc/{host}")}
+                "what was built": (self.folder / "state").exists(), "the sockets' process": counts.runs(host)}
         return wrong + [f"{what} is left when carrickd has ended" for what, there in left.items() if there]

@@ -10,7 +10,7 @@ use carrick_sim::Scenario;
 use carrick_sim::faults::LinkFaults;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::scenario::Engine;
-use carrick_sim::trace::{Form, Head, Line, Writer};
+use carrick_sim::trace::{Form, Head, Layouts, Line, Recaller, Writer};
 use serde_json::Value;
 
 use crate::json::mutate;
@@ -54,16 +54,29 @@ impl Traces {
         lines.join("\n")
     }
 
-    /// A trace is refused, or its page is drawn.
+    /// A trace is refused, or its page is drawn; and its records are refused, or are those of the program.
     pub fn judge(&self, text: &str) {
         let mut lines = text.lines();
         let Ok(header) = Header::read(lines.next().unwrap_or_default()) else { return };
         let Some(program) = self.programs.get(&header.program) else { return };
+        recall(program, lines.clone());
         let Ok(mut reader) = Reader::new(&header, program, &[]) else { return };
         let mut takes =
             |line| serde_json::from_str::<Line>(line).is_ok_and(|line| reader.record(&line).is_ok());
         if lines.all(&mut takes) {
             carrick_report::page(&reader.finish(Vec::new()), "");
+        }
+    }
+}
+
+/// As `carrick trace` reads it.
+fn recall<'t>(program: &Program, lines: impl Iterator<Item = &'t str>) {
+    let layouts = Layouts::of(program);
+    let mut recaller = Recaller::new(layouts.clone());
+    for line in lines.filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
+        let _ = recaller.unchanged();
+        if recaller.recall(&line).is_ok_and(|record| record.is_some_and(|record| !layouts.fits(&record))) {
+            return;
         }
     }
 }
