@@ -24,7 +24,7 @@ struct Rule {
 const RATES_OF_ALL: &str = "its recordings are the rates of all these links; leave out one of them";
 
 /// In a network of many hosts.
-const OF_MANY: [Rule; 13] = [
+const OF_MANY: [Rule; 12] = [
     Rule {
         holds: |run| run.topology().is_some(),
         said: "--topology",
@@ -51,14 +51,6 @@ const OF_MANY: [Rule; 13] = [
             &["queue", "buffer", "shared", "priorities", "mark_at", "trim", "pfc"],
             "packets wait only in switches, and it has none; say --topology star:2",
         )],
-    },
-    Rule {
-        holds: |run| {
-            let one_path = ["pair", "star", "dumbbell"];
-            run.topology().is_some_and(|name| one_path.iter().any(|shape| name.starts_with(shape)))
-        },
-        said: "--topology pair, star or dumbbell",
-        unused: &[(&["spray"], "there is one path between two hosts")],
     },
     Rule {
         holds: |run| run.text("mark_at").is_some_and(|range| !range.contains("..")),
@@ -313,11 +305,6 @@ mod tests {
             ),
             ("carrick sim a.mtp --topology pair --mark-at 5KB", "--mark-at", "--topology pair"),
             ("carrick sim a.mtp --topology pair --queue 5", "--queue", "--topology pair"),
-            (
-                "carrick sim a.mtp --topology dumbbell:2 --spray",
-                "--spray",
-                "--topology pair, star or dumbbell",
-            ),
             (
                 "carrick sim a.mtp --topology star:2 --mark-at 5KB --mark-most 3%",
                 "--mark-most",
