@@ -57,7 +57,7 @@ pub fn read(path: &Path, head: &str) -> Result<Known, Failure> {
 /// A file with other columns than those of the sweep.
 fn other(path: &Path) -> Failure {
     Failure::Usage(format!(
-        "{} is not a table of this sweep: its columns, or the cells under key, status and flows, are others; choose another file with -o, or remove it",
+        "{} is not a table of this sweep: its columns differ, or it has other cells under key, status and flows; choose another file with -o, or remove it",
         path.display()
     ))
 }
