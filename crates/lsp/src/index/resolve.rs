@@ -400,11 +400,7 @@ impl Resolver<'_> {
             StmtKind::Retain { list, word, var, keep } => {
                 let shape = self.expr(list);
                 self.index.accesses.insert(*word, shape);
-                let element = self.element_type(list);
-                self.scopes.push(Vec::new());
-                self.bind(var, Kind::Variable, element.as_ref(), false, stmt.span.end);
-                self.expr(keep);
-                self.scopes.pop();
+                self.retained(list, var, keep, stmt.span.end);
             }
             StmtKind::Choose { value, branches } => {
                 self.expr(value);
@@ -423,6 +419,15 @@ impl Resolver<'_> {
             StmtKind::Point { name, passed } => self.point(name, passed, stmt.span),
             StmtKind::Break | StmtKind::Continue | StmtKind::Stop | StmtKind::Error => {}
         }
+    }
+
+    /// The condition of `retain`, in which the element has a name.
+    fn retained(&mut self, list: &Expr, var: &Ident, keep: &Expr, until: u32) {
+        let element = self.element_type(list);
+        self.scopes.push(Vec::new());
+        self.bind(var, Kind::Variable, element.as_ref(), false, until);
+        self.expr(keep);
+        self.scopes.pop();
     }
 
     /// The type of the elements of a list that was just referred to.
