@@ -24,13 +24,12 @@ pub fn values(program: &Program, settings: &[String]) -> Result<Vec<u64>, Failur
 /// # Errors
 /// [`Failure::Usage`] naming both.
 pub fn said_once(settings: &[String]) -> Result<(), Failure> {
-    let name = |setting: &str| setting.split_once('=').map(|(name, _)| name.to_owned());
-    for (place, setting) in settings.iter().enumerate() {
-        let before =
-            settings[..place].iter().find(|before| name(before).is_some_and(|n| name(setting) == Some(n)));
-        if let Some(before) = before {
+    let mut before = BTreeMap::new();
+    for setting in settings {
+        let Some((name, _)) = setting.split_once('=') else { continue };
+        if let Some(other) = before.insert(name, setting) {
             return Err(Failure::Usage(format!(
-                "{before} and {setting} set one parameter: leave one of them out"
+                "{other} and {setting} set one parameter: leave one of them out"
             )));
         }
     }

@@ -50,6 +50,13 @@ pub enum Shape {
     Verbs,
 }
 
+impl Shape {
+    /// Whether it carries bytes without boundaries.
+    pub fn carries_streams(self) -> bool {
+        matches!(self, Shape::Stream | Shape::Multistream)
+    }
+}
+
 /// A call of some shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {

@@ -144,7 +144,7 @@ pub(crate) fn unfinished(shape: Shape, records: &[Vec<Record>; 2], scenario: &Sc
             } else if failed > 0 {
                 let first = record.refusal.map_or_else(String::new, |first| format!(": the first {first}"));
                 found.push(format!("connection {n}: {failed} calls of the {name} ended in an error{first}"));
-            } else if matches!(shape, Shape::Stream | Shape::Multistream) && arrived < wanted {
+            } else if shape.carries_streams() && arrived < wanted {
                 found.push(format!("connection {n}: {arrived} bytes of the {name} arrived, of {wanted}"));
             }
         }

@@ -58,6 +58,10 @@ fn options_of_one_program_are_none_of_another() {
     for (more, wanted) in [
         (&["--host-with", "h1=cubic"][..], "datagram.mtp: the program has no feature or option `cubic`"),
         (&["--host-set", "h1.snd_buf=1MiB"], "datagram.mtp has no parameter \"snd_buf\""),
+        (
+            &["--host-set", "h1.pace=1Mbps", "--host-set", "h1.pace=2Mbps"],
+            "h1.pace=1Mbps and h1.pace=2Mbps set one parameter",
+        ),
         (&["--host-set", "h0..h1.pace=1Mbps"], "tcp.mtp has no parameter \"pace\""),
         (
             &["--set", "pace=1Mbps"],
@@ -86,7 +90,7 @@ fn workloads_that_do_not_fit_are_refused() {
     let folder = begun();
     let dir = folder.path();
     fs::write(dir.join("flows.csv"), "0,0,2,1000\n5,1,2,1000\n").expect("writable");
-    let star = ["sim", "protocols/tcp/tcp.mtp", "--topology", "star:6", "--bytes", "1KB"];
+    let star = ["sim", "protocols/tcp/tcp.mtp", "--topology", "star:6"];
     for (own, workload, wanted) in [
         ("h4=datagram.mtp", "permutation", "h4 is the only host that runs datagram: a flow goes between two"),
         ("h4..h5=datagram.mtp", "incast:2", "2 hosts cannot send to one more: there are 2 that run datagram"),
@@ -95,7 +99,8 @@ fn workloads_that_do_not_fit_are_refused() {
         ("h2..h3=datagram.mtp", "closed:1 --flows 1", "1 flows are not one for each of 2 programs"),
     ] {
         let workload: Vec<&str> = ["--workload"].into_iter().chain(workload.split(' ')).collect();
-        let output = run(dir, &[&star[..], &["--host-program", own], &workload].concat());
+        let sizes = if workload[1].starts_with("trace:") { &[][..] } else { &["--bytes", "1KB"] };
+        let output = run(dir, &[&star[..], &["--host-program", own], &workload, sizes].concat());
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && said.contains(wanted), "{workload:?}: {said}");
     }

@@ -192,16 +192,16 @@ impl ScenarioArgs {
         };
         let message = self.message.as_deref().map(message).transpose()?;
         self.carried_by(program)?;
-        let octets = octets("bytes", &self.bytes)?;
+        let bytes = transfer_size("bytes", &self.bytes)?;
         let answer = answer(program, &self.answer)?;
         let streams: Vec<u64> =
-            self.streams.iter().map(|text| self::octets("streams", text)).collect::<Result<_, _>>()?;
-        self.within_limits(&link, octets.max(answer), &streams).map_err(Failure::Usage)?;
+            self.streams.iter().map(|text| transfer_size("streams", text)).collect::<Result<_, _>>()?;
+        self.within_limits(&link, bytes.max(answer), &streams).map_err(Failure::Usage)?;
         let mut scenario = match self.app {
             AppKind::Bulk if !streams.is_empty() => Scenario::streams(self.seed, link, &streams),
-            AppKind::Bulk => Scenario::bulk(self.seed, link, octets),
+            AppKind::Bulk => Scenario::bulk(self.seed, link, bytes),
             AppKind::RequestResponse => {
-                Scenario::request_response(self.seed, link, octets, answer, self.count)
+                Scenario::request_response(self.seed, link, bytes, answer, self.count)
             }
             AppKind::Idle => Scenario::idle(self.seed, link, self.count),
             AppKind::Random => Scenario::with_faults(self.seed, self.faults.into(), program),
@@ -245,7 +245,7 @@ impl ScenarioArgs {
     /// Refuses what the program does not use between two hosts.
     fn carried_by(&self, program: &Program) -> Result<(), Failure> {
         let Ok(shape) = Shape::of(program) else { return Ok(()) };
-        let streams = matches!(shape, Shape::Stream | Shape::Multistream);
+        let streams = shape.carries_streams();
         let requests = shape == Shape::Rpc && self.app == AppKind::RequestResponse;
         let (message, outstanding) = (self.message.is_some(), self.outstanding.is_some());
         let (option, why) = if streams && (message || outstanding) {
@@ -267,9 +267,9 @@ impl ScenarioArgs {
 ///
 /// # Errors
 /// [`Failure::Usage`] naming the option, if there are too few.
-pub fn octets(option: &str, text: &str) -> Result<u64, Failure> {
+pub fn transfer_size(option: &str, text: &str) -> Result<u64, Failure> {
     match quantity::bytes(text)? {
-        octets if octets >= OCTETS_MIN => Ok(octets),
+        size if size >= OCTETS_MIN => Ok(size),
         _ => Err(Failure::Usage(format!(
             "--{option} {text}: say {OCTETS_MIN}B or more; the first {OCTETS_MIN} bytes hold the number of the transfer"
         ))),
@@ -279,7 +279,7 @@ pub fn octets(option: &str, text: &str) -> Result<u64, Failure> {
 /// The bytes of an answer; that of an RPC begins with a number, too.
 fn answer(program: &Program, text: &str) -> Result<u64, Failure> {
     if Shape::of(program) == Ok(Shape::Rpc) {
-        return octets("answer", text);
+        return transfer_size("answer", text);
     }
     match quantity::bytes(text)? {
         0 => Err(Failure::Usage(format!("--answer {text}: say 1B or more"))),

@@ -88,7 +88,7 @@ impl<'a> HostPrograms<'a> {
         let ways = self.ways();
         let mut carry = BTreeMap::new();
         for it in &ways {
-            let carries = !matches!(Shape::of(it.way.program)?, Shape::Stream | Shape::Multistream);
+            let carries = !Shape::of(it.way.program)?.carries_streams();
             if carries && !carry.contains_key(&it.group) {
                 let own = ways.iter().filter(|other| other.group == it.group).map(|other| other.way);
                 carry.insert(it.group, fit::message(own, mtu, said, usual)?);
@@ -162,20 +162,9 @@ impl<'a> HostPrograms<'a> {
         Ok(())
     }
 
-    /// Checks that a program carries messages whose length the user says.
-    ///
-    /// # Errors
-    /// A sentence, if none does.
-    pub(super) fn check_message(&self, said: Option<u32>) -> Result<(), String> {
-        let streams =
-            |it: &AtHost<'_, '_>| matches!(Shape::of(it.way.program), Ok(Shape::Stream | Shape::Multistream));
-        if said.is_some() && self.ways().iter().all(streams) {
-            return Err(
-                "--message says nothing: the programs of all hosts carry streams of bytes; say --sizes"
-                    .into(),
-            );
-        }
-        Ok(())
+    /// Whether no program carries messages.
+    pub fn carry_streams(&self) -> bool {
+        self.ways().iter().all(|it| Shape::of(it.way.program).is_ok_and(Shape::carries_streams))
     }
 
     /// Whether each program that carries messages may lose them ([`may_lose`]).

@@ -20,7 +20,7 @@ use super::link_faults;
 use super::offload::{self, service_time};
 use super::runs::Shard;
 use crate::commands::faults::{self, FaultArgs};
-use crate::commands::scenario::{ScenarioArgs, octets};
+use crate::commands::scenario::{ScenarioArgs, transfer_size};
 
 /// Bytes of a message where nobody says: what a program that carries messages of many packets should hold.
 const MESSAGE: u32 = 65_536;
@@ -394,8 +394,8 @@ fn sizes(option: &str, text: &str) -> Result<Sizes, Failure> {
         return Ok(known);
     }
     match text.split_once("..") {
-        Some((lo, hi)) => Ok(Sizes::Uniform(octets(option, lo)?, octets(option, hi)?)),
-        None => Ok(Sizes::Fixed(octets(option, text)?)),
+        Some((lo, hi)) => Ok(Sizes::Uniform(transfer_size(option, lo)?, transfer_size(option, hi)?)),
+        None => Ok(Sizes::Fixed(transfer_size(option, text)?)),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use carrick_driver::Failure;
+use carrick_driver::{Failure, params};
 use carrick_sim::fabric::topology::Topology;
 
 use super::args::FabricArgs;
@@ -68,6 +68,7 @@ pub fn settings(args: &FabricArgs, topology: &Topology) -> Result<Vec<Named<Stri
         let hosts = hosts(shown, topology)?;
         Ok(Named { shown: shown.to_owned(), hosts, what: format!("{name}={value}") })
     };
+    params::said_once(&args.host_set)?;
     args.host_set.iter().map(of).collect()
 }
 

@@ -80,6 +80,10 @@ impl Network {
         let (hosts, fabric) = (&self.hosts, &args.fabric);
         let host_engines = hosts.engines(asked.variant)?;
         let at_hosts = hosts.at(&asked, &host_engines)?;
+        if args.scenario.message.is_some() && at_hosts.carry_streams() {
+            let why = "the programs of all hosts carry streams of bytes; say --sizes";
+            return Err(Failure::Usage(format!("--message says nothing: {why}")));
+        }
         let program_of = |host| &**hosts.program(host, asked.variant);
         let calls = calls::all(&fabric.call, fabric.calls.as_deref(), &program_of, &self.setup.topology)?;
         let features = hosts.features(asked.variant);

@@ -43,6 +43,7 @@ impl Programs {
         let mut all = Vec::new();
         for At { at, file, set, .. } in in_file.into_iter().chain(named) {
             let node = topology.node(&at).ok_or_else(|| no_node(&at, topology))?;
+            params::said_once(&set)?;
             let build = builds.get(&file, &choice_between(ends))?;
             all.push((Stationed { node, build, params: Vec::new() }, set));
         }
