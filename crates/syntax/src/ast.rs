@@ -202,6 +202,27 @@ pub struct Field {
     pub span: Span,
 }
 
+impl Field {
+    /// One with a type and a name, and nothing else.
+    pub fn plain(ty: Type, name: Ident) -> Field {
+        let span = ty.span.to(name.span);
+        Field {
+            doc: String::new(),
+            ty,
+            name,
+            array: None,
+            bits: None,
+            align: None,
+            range: None,
+            init: None,
+            presence: Vec::new(),
+            optional: None,
+            spread: false,
+            span,
+        }
+    }
+}
+
 /// A group of fields that is not in every packet: `if (cond) { fields }`, or an arm of `union (cond) { arm -> { fields } }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Presence {

@@ -9,10 +9,8 @@ use serde_json::Value;
 
 use crate::args::Merge;
 use crate::commands::fabric::{RUN, Shard};
+use crate::commands::sweep;
 use crate::manifest::{Form, Manifest};
-
-/// How the tables of sweeps begin.
-const SWEEP: &str = "key,status,";
 
 /// What one shard made.
 struct Part {
@@ -67,7 +65,7 @@ pub fn run(args: &Merge) -> Result<ExitCode, Failure> {
 fn part(file: &Path) -> Result<Part, Failure> {
     let shown = file.display().to_string();
     let octets = std::fs::read(file).map_err(|e| Failure::Usage(format!("cannot read {shown}: {e}")))?;
-    if octets.starts_with(SWEEP.as_bytes()) {
+    if octets.starts_with(sweep::outcome::FIRST.join(",").as_bytes()) {
         return Err(Failure::Usage(format!(
             "{shown} is a table of `carrick sweep`: say the sweep again, with --from {shown} for each of its parts in place of --shard"
         )));

@@ -315,9 +315,7 @@ impl Parser<'_> {
         let span = self.span_from(start);
         self.semicolon()?;
         let ty = Type { kind: TypeKind::Name(name.name.clone()), span: name.span };
-        let (array, bits, range, align, init) = (None, None, None, None, None);
-        let (presence, optional, spread) = (Vec::new(), None, true);
-        Ok(vec![Field { doc, ty, name, array, bits, range, align, init, presence, optional, spread, span }])
+        Ok(vec![Field { doc, spread: true, span, ..Field::plain(ty, name) }])
     }
 
     fn const_decl(&mut self) -> Parsed<ItemKind> {

@@ -349,7 +349,7 @@ pub struct Made {
 pub const STATUSES: [&str; 3] = [OK, FAILED, ERROR];
 const OK: &str = "ok";
 const FAILED: &str = "failed";
-const ERROR: &str = "error";
+pub const ERROR: &str = "error";
 
 /// The rows of a run, whatever came of it.
 pub fn rows(kind: Rows, key: u64, planned: &Planned, outcome: Result<Outcome, Failure>) -> Made {

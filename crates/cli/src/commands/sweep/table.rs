@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use carrick_driver::written::{try_replace, unwritten};
 use carrick_driver::{Failure, files};
 
-use super::outcome::STATUSES;
+use super::outcome::{ERROR, STATUSES};
 
 /// Rows of runs, by their keys.
 pub type Known = HashMap<u64, String>;
@@ -40,7 +40,7 @@ pub fn read(path: &Path, head: &str) -> Result<Known, Failure> {
         if !STATUSES.contains(&status) {
             return Err(other(path));
         }
-        if status != "error" {
+        if status != ERROR {
             let (rows, found, wanted) = known.entry(key).or_default();
             rows.push_str(line);
             *found += 1;

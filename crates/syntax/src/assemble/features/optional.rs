@@ -15,19 +15,12 @@ pub(super) fn expand(tree: &mut File) {
 }
 
 fn with_presence(field: Field) -> impl Iterator<Item = Field> {
-    let presence = field.optional.map(|_| Field {
-        doc: format!("whether `{}` is there", field.name.name),
-        ty: Type { kind: TypeKind::Name("bool".to_owned()), span: field.ty.span },
-        name: Ident { name: format!("has_{}", field.name.name), span: field.name.span },
-        array: None,
-        bits: None,
-        align: None,
-        range: None,
-        init: None,
-        presence: Vec::new(),
-        optional: None,
-        spread: false,
+    let Ident { name, span } = &field.name;
+    let ty = Type { kind: TypeKind::Name("bool".to_owned()), span: field.ty.span };
+    let presence = Field {
+        doc: format!("whether `{name}` is there"),
         span: field.span,
-    });
-    presence.into_iter().chain([field])
+        ..Field::plain(ty, Ident { name: format!("has_{name}"), span: *span })
+    };
+    field.optional.map(|_| presence).into_iter().chain([field])
 }

@@ -49,20 +49,7 @@ fn source(kind: &ItemKind) -> Option<(String, Vec<Field>)> {
 }
 
 fn field_of_part(part: &Param) -> Field {
-    Field {
-        doc: String::new(),
-        ty: part.ty.clone(),
-        name: part.name.clone(),
-        array: None,
-        bits: None,
-        align: None,
-        range: None,
-        init: None,
-        presence: Vec::new(),
-        optional: None,
-        spread: false,
-        span: part.ty.span.to(part.name.span),
-    }
+    Field::plain(part.ty.clone(), part.name.clone())
 }
 
 struct Spreader<'d> {
