@@ -84,11 +84,9 @@ impl Emitter<'_> {
 
     fn at_most(&self, a: &Expr, b: &Expr) -> String {
         match (&a.ty, self.rep(&a.ty)) {
-            (Ty::Seq32, _) => {
-                let (a, b) = (self.expr(a), self.expr(b));
-                format!("({a} == {b} or seq_less({a}, {b}))")
+            (Ty::Seq32, _) | (_, Rep::Wide { signed: true }) => {
+                format!("(not {})", self.less(&a.ty, &self.expr(b), &self.expr(a)))
             }
-            (_, Rep::Wide { signed: true }) => format!("(not less64s({}, {}))", self.expr(b), self.expr(a)),
             _ => format!("({} <= {})", self.operand(a, b), self.operand(b, a)),
         }
     }

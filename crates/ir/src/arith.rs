@@ -43,9 +43,9 @@ pub fn binary(op: BinOp, ty: &Ty, to: &Ty, a: u64, b: u64) -> u64 {
         BinOp::Eq => u64::from(a == b),
         BinOp::Ne => u64::from(a != b),
         BinOp::Lt => u64::from(less(ty, a, b)),
-        BinOp::Le => u64::from(a == b || less(ty, a, b)),
+        BinOp::Le => u64::from(!less(ty, b, a)),
         BinOp::Gt => u64::from(less(ty, b, a)),
-        BinOp::Ge => u64::from(a == b || less(ty, b, a)),
+        BinOp::Ge => u64::from(!less(ty, a, b)),
         BinOp::LogicalAnd => a & b & 1,
         BinOp::LogicalOr => (a | b) & 1,
         BinOp::FixedMul => fixed::scale(true, a, b),
@@ -150,7 +150,13 @@ mod tests {
     fn sequence_numbers_compare_in_serial_order() {
         let lt = |a: u32, b: u32| less(&Ty::Seq32, a.into(), b.into());
         assert!(lt(u32::MAX, 0) && !lt(0, u32::MAX));
-        assert!(lt(0, i32::MAX as u32) && !lt(0, 1 << 31) && !lt(1 << 31, 0) && !lt(5, 5));
+        assert!(lt(0, i32::MAX as u32) && !lt(5, 5));
+        // Whoever asks the reverse gets the reverse, also where there is no order.
+        for (a, b) in [(0_u32, 1 << 31), (1 << 31, 0), (7, 7), (7, 8), (8, 7), (1, u32::MAX)] {
+            let op = |op| binary(op, &Ty::Seq32, &Ty::Bool, u64::from(a), u64::from(b));
+            assert_eq!([op(BinOp::Le), op(BinOp::Ge)], [1 - op(BinOp::Gt), 1 - op(BinOp::Lt)], "{a} {b}");
+        }
+        assert!(lt(0, 1 << 31) && lt(1 << 31, 0));
     }
 
     #[test]

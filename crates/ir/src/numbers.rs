@@ -25,10 +25,11 @@ pub fn canonical(ty: &Ty, value: u64) -> u64 {
     }
 }
 
-/// `<`; for `seq32` serial order: the distance from a to b is in 1..2^31-1.
+/// `<`; for `seq32` serial order: the distance from a to b is in 1..2^31. RFC 1982 orders no two numbers that are 2^31 apart; here each is
+/// less than the other, so that of `a < b` and `a >= b` always one holds.
 pub fn less(ty: &Ty, a: u64, b: u64) -> bool {
     match ty {
-        Ty::Seq32 => (b as u32).wrapping_sub(a as u32).wrapping_sub(1) < i32::MAX as u32,
+        Ty::Seq32 => (a as u32).wrapping_sub(b as u32) > i32::MAX as u32,
         _ if shape(ty).1 => (a as i64) < (b as i64),
         _ => a < b,
     }

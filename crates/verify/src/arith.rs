@@ -13,9 +13,8 @@ const POINT: u8 = 32;
 pub(crate) fn less(terms: &mut Terms, ty: &Ty, signed: bool, a: Term, b: Term) -> Term {
     match ty {
         Ty::Seq32 => {
-            let (not_after, equal) = (serial_not_after(terms, a, b), terms.equal(a, b));
-            let differ = terms.not(equal);
-            terms.and(not_after, differ)
+            let not_after = serial_not_after(terms, b, a);
+            terms.not(not_after)
         }
         _ if signed => terms.slt(a, b),
         _ => terms.ult(a, b),

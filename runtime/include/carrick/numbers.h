@@ -73,13 +73,14 @@ static inline int64_t carrick_shr_s(int64_t a, uint64_t n) {
     return a >> (n < 63 ? n & 63 : 63);
 }
 
-/* Serial number order (RFC 1982): the distance from a to b is in 1..2^31-1. */
+/* Serial number order: the distance from a to b is in 1..2^31. RFC 1982 orders no two numbers that are 2^31 apart; here
+ * each is less than the other, so that of `a < b` and `a >= b` always one holds. */
 static inline bool carrick_seq_lt(uint32_t a, uint32_t b) {
-    return b - a - 1u < 0x7fffffffu;
+    return a - b > 0x7fffffffu;
 }
 
 static inline bool carrick_seq_le(uint32_t a, uint32_t b) {
-    return a == b || carrick_seq_lt(a, b);
+    return !carrick_seq_lt(b, a);
 }
 
 static inline uint32_t carrick_seq_min(uint32_t a, uint32_t b) {

@@ -212,8 +212,8 @@ impl Emitter<'_> {
             BinOp::Ne => format!("({a} != {b})"),
             BinOp::Lt => self.less(ty, a, b),
             BinOp::Gt => self.less(ty, b, a),
-            BinOp::Le => format!("({a} == {b} || {})", self.less(ty, a, b)),
-            _ => format!("({a} == {b} || {})", self.less(ty, b, a)),
+            BinOp::Le => format!("!{}", self.less(ty, b, a)),
+            _ => format!("!{}", self.less(ty, a, b)),
         }
     }
 

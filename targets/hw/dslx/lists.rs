@@ -27,8 +27,8 @@ impl Emitter<'_> {
             return format!("({a} < {b})");
         }
         self.helper("before", || {
-            "// Serial order: the distance from a to b is in 1..2^31-1.\n\
-             fn before(a: u32, b: u32) -> u1 {\n    (b - a - u32:1) < u32:0x7fffffff\n}\n"
+            "// Serial order: the distance from a to b is in 1..2^31.\n\
+             fn before(a: u32, b: u32) -> u1 {\n    (a - b) > u32:0x7fffffff\n}\n"
                 .into()
         });
         format!("before({a}, {b})")

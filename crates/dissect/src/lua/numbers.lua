@@ -66,9 +66,9 @@ local function shr(a, n)
   return math.floor(a / 2 ^ math.min(n, 63))
 end
 
--- Serial order: the distance from a to b is in 1..2^31-1.
+-- Serial order: the distance from a to b is in 1..2^31.
 local function seq_less(a, b)
-  return (b - a - 1) % 0x100000000 < 0x7fffffff
+  return (a - b) % 0x100000000 > 0x7fffffff
 end
 
 local function div64(a, b)
