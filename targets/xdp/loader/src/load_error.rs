@@ -51,10 +51,19 @@ impl fmt::Display for LoadError {
             LoadError::Missing(what) | LoadError::Failed(what) => f.write_str(what),
             LoadError::Rejected { place, why, .. } => {
                 let place = place.as_deref().unwrap_or("what belongs to no line of the program");
-                write!(
-                    f,
-                    "{place}: the kernel's verifier rejects what was made of this ({why}); this is a bug in the compiler: split the statement, or leave it out, until it is fixed"
-                )
+                let what = match is_too_long(why) {
+                    true => "where the kernel's verifier gives up, since it follows no program for longer",
+                    false => "the kernel's verifier rejects what was made of this",
+                };
+                let advice = match is_too_long(why) {
+                    true => {
+                        "make loops inside each other, lists or arrays shorter, or raise an event whose chain does a part of this"
+                    }
+                    false => {
+                        "this is a bug in the compiler: split the statement, or leave it out, until it is fixed"
+                    }
+                };
+                write!(f, "{place}: {what} ({why}); {advice}")
             }
         }
     }
@@ -69,6 +78,13 @@ pub(crate) fn told(error: &dyn std::error::Error) -> String {
         from = source.source();
     }
     text
+}
+
+/// Whether the verifier's last sentence is of how much it follows (`check_cond_jmp_op` and `do_check` of Linux's
+/// `kernel/bpf/verifier.c`), which no program is wrong for.
+fn is_too_long(why: &str) -> bool {
+    why.starts_with("The sequence of ") && why.ends_with(" jumps is too complex.")
+        || why.starts_with("BPF program is too large. Processed ")
 }
 
 /// What to do where the kernel says that this process may not.
@@ -171,6 +187,18 @@ processed 8 insns (limit 1000000) max_states_per_insn 0
         assert!(!text.contains("processed"), "{text}");
         let LoadError::Rejected { log, .. } = refusal else { panic!("it is one") };
         assert_eq!(log, LOG);
+    }
+
+    #[test]
+    fn a_program_that_is_too_long_is_no_fault_of_the_compiler() {
+        for why in
+            ["The sequence of 8193 jumps is too complex.", "BPF program is too large. Processed 1000001 insn"]
+        {
+            let text = rejected(&LOG.replace("R1 invalid mem access 'scalar'", why)).to_string();
+            assert!(text.starts_with("least.mtp:16: where the kernel's verifier gives up"), "{text}");
+            assert!(text.contains(why) && text.contains("raise an event"), "{text}");
+            assert!(!text.contains("bug"), "{text}");
+        }
     }
 
     #[test]
