@@ -8,8 +8,10 @@ from measure import Aim, Contest, Row
 
 # Hosts of the fat trees, with the number of ports of their switches.
 TREES = {16: 4, 128: 8, 1024: 16}
-# Flows of each host, and their bytes: a host keeps the buffers of its connections until these are over.
+# Flows of each host, and their bytes.
 FLOWS, OCTETS = 10, "10KB"
+# The most that there are in one network: flows, their bytes, and what it may take.
+MANY, LARGER, MOST = 100_000, "50KB", 2 << 30
 OBSERVED = "600MB"
 
 
@@ -46,9 +48,9 @@ def observed(carrick, program, folder):
     return Contest(title, "with --sample at most 1.2 times the plain run, with --trace at most 3 times", rows, peers, aims)
 
 
-def network(carrick, program, hosts):
+def network(carrick, program, hosts, octets=OCTETS, flows=None):
     return [carrick, "sim", program, "--topology", f"fat-tree:{TREES[hosts]}", "--rate", "10Gbps", "--delay", "1us", "--workload", "poisson:40%",
-            "--sizes", OCTETS, "--flows", str(hosts * FLOWS), "--compiled", "--fast", "--format", "json"]
+            "--sizes", octets, "--flows", str(flows or hosts * FLOWS), "--compiled", "--fast", "--format", "json"]
 
 
 def growth(carrick, program, packets_of):
@@ -62,8 +64,12 @@ def growth(carrick, program, packets_of):
 
 
 def memory(carrick, program):
-    def row(hosts):
-        command = network(carrick, program, hosts)
-        return Row(f"{hosts} hosts", "bytes/host", " ".join(command), lambda: used(command)[1] / hosts, "less")
+    def row(name, hosts, *flows):
+        command = network(carrick, program, hosts, *flows)
+        return Row(name, "bytes/host", " ".join(command), lambda: used(command)[1] / hosts, "less")
 
-    return Contest("Simulated fat trees of 16 to 1,024 hosts, memory", "none; the figures are information", [row(hosts) for hosts in TREES], [])
+    most = max(TREES)
+    many = f"{most} hosts, {MANY} flows of {LARGER}"
+    rows = [row(f"{hosts} hosts", hosts) for hosts in TREES] + [row(many, most, LARGER, MANY)]
+    return Contest("Simulated fat trees of 16 to 1,024 hosts, memory", f"{MANY} flows of {LARGER} in at most 2 GiB", rows, [],
+                   [Aim(many, most=MOST / most)])

@@ -8,7 +8,7 @@
 #define CAPACITY 256u
 #define STREAM   6000u
 
-static uint8_t ring[CAPACITY], octets[STREAM];
+static uint8_t octets[STREAM];
 
 static struct carrick_addr region(uint8_t *p, uint64_t len) {
     return (struct carrick_addr){p, len, 0};
@@ -19,10 +19,30 @@ static void fill(struct carrick_pcg *rng) {
         octets[i] = (uint8_t)carrick_pcg_next(rng);
 }
 
+/* Units that share a pool in which some can grow, or that do not grow. */
+#define SLOTS 3u
+#define MOST  (4 * CAPACITY)
+static uint8_t *pool_begins(struct carrick_pool *pool, bool grows) {
+    uint64_t most = grows ? MOST : 0;
+    size_t at = 0;
+    memset(pool, 0, sizeof *pool);
+    carrick_pool_layout(pool, NULL, &at, SLOTS, CAPACITY, most, most);
+    carrick_pool_layout_runs(pool, NULL, &at, SLOTS);
+    uint8_t *memory = calloc(1, at);
+    CHECK(memory);
+    at = 0;
+    carrick_pool_layout(pool, memory, &at, SLOTS, CAPACITY, most, most);
+    carrick_pool_layout_runs(pool, memory, &at, SLOTS);
+    return memory;
+}
+
 /* What is added comes out, at any offset that is held, while queued packets keep their bytes. */
 static void tx(uint64_t seed) {
     struct carrick_pcg rng = carrick_pcg_make(seed, 2);
     struct carrick_tx unit = {0};
+    struct carrick_pool pool;
+    uint8_t *memory = pool_begins(&pool, false);
+    uint64_t slot = check_below(&rng, SLOTS);
     fill(&rng);
     carrick_tx_open(&unit, STREAM);
     struct {
@@ -35,14 +55,14 @@ static void tx(uint64_t seed) {
     for (int step = 0; step < 2000; step++) {
         switch (check_below(&rng, 4)) {
         case 0: {
-            uint64_t want = check_below(&rng, 100), room = carrick_tx_room(&unit, CAPACITY - 1);
+            uint64_t want = check_below(&rng, 100), room = carrick_tx_room(&unit, pool.mask);
             uint64_t have = STREAM - unit.end;
-            uint64_t took = carrick_tx_add(&unit, ring, CAPACITY - 1, region(octets + unit.end, have), want);
+            uint64_t took = carrick_tx_add(&unit, &pool, slot, region(octets + unit.end, have), want);
             CHECK(took == carrick_min64(carrick_min64(want, have), room));
             break;
         }
         case 1:
-            carrick_tx_flush(&unit, check_below(&rng, 100));
+            carrick_tx_pass(&unit, &pool, slot, check_below(&rng, 100));
             break;
         case 2: {
             uint64_t at = unit.reclaimed + check_below(&rng, (uint32_t)(unit.end - unit.reclaimed) + 1);
@@ -59,6 +79,7 @@ static void tx(uint64_t seed) {
                 uint32_t which = check_below(&rng, count);
                 waiting[queued[which].round]--;
                 carrick_tx_sent(&unit, queued[which].round);
+                carrick_tx_vacate(&unit, &pool, slot);
                 queued[which] = queued[--count];
             }
         }
@@ -73,9 +94,17 @@ static void tx(uint64_t seed) {
         CHECK(unit.reclaimed == first);
         uint8_t out[CAPACITY];
         uint64_t len = unit.end - unit.reclaimed;
-        carrick_ring_read(ring, CAPACITY - 1, unit.reclaimed, out, len);
+        CHECK(pool.tables[slot] ? len || count : !len); /* a ring is there for bytes, or for packets that may need it */
+        if (len)
+            carrick_ring_read(carrick_pool_ring(&pool, slot), pool.mask, unit.reclaimed, out, len);
         CHECK(memcmp(out, octets + unit.reclaimed, len) == 0);
     }
+    unit.open = false;
+    for (; count; count--)
+        carrick_tx_sent(&unit, queued[count - 1].round);
+    carrick_tx_vacate(&unit, &pool, slot);
+    CHECK(pool.tables[slot] == 0 && pool.free_count == pool.fresh);
+    free(memory);
 }
 
 static uint32_t runs_of(const bool *have, uint64_t base, uint64_t ready, uint64_t room) {
@@ -83,21 +112,6 @@ static uint32_t runs_of(const bool *have, uint64_t base, uint64_t ready, uint64_
     for (uint64_t i = base + ready; i < base + room && i < STREAM; i++)
         runs += have[i] && !have[i - 1];
     return runs;
-}
-
-/* Units that share a pool in which some can grow, or that do not grow. */
-#define SLOTS 3u
-#define MOST  (4 * CAPACITY)
-static uint8_t *pool_begins(struct carrick_pool *pool, bool grows) {
-    uint64_t most = grows ? MOST : 0;
-    size_t at = 0;
-    memset(pool, 0, sizeof *pool);
-    carrick_pool_layout(pool, NULL, &at, SLOTS, CAPACITY, most, most);
-    uint8_t *memory = calloc(1, at);
-    CHECK(memory);
-    at = 0;
-    carrick_pool_layout(pool, memory, &at, SLOTS, CAPACITY, most, most);
-    return memory;
 }
 
 static uint64_t held(const struct carrick_rx *unit, const struct carrick_pool *pool, uint64_t slot) {

@@ -328,6 +328,35 @@ fn the_same_comes_out_however_many_run_at_once() {
     assert_eq!(csv.lines().filter(|l| !l.starts_with('#')).count(), 1 + 5 * 40);
 }
 
+/// The most memory in KiB that a command had, or one that it ran.
+const MEMORY: &str = "import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
+
+#[test]
+fn flows_that_are_over_keep_no_bytes() {
+    let dir = tempfile::tempdir().expect("a folder");
+    // Connections stay in TIME-WAIT until the run is over.
+    let of_flows = |flows: &str| -> u64 {
+        let options = "--compiled --topology fat-tree:4 --rate 10Gbps --delay 1us --workload poisson:40% --sizes 50KB --flows";
+        let mut command = Command::new("python3");
+        command.args(["-c", MEMORY]).arg(carrick()).arg("sim").arg(root().join("protocols/tcp/tcp.mtp"));
+        let done = command
+            .args(options.split(' '))
+            .arg(flows)
+            .current_dir(dir.path())
+            .output()
+            .expect("python3 runs");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).trim().parse().expect("a number")
+    };
+    // The core may have to be compiled first, which takes memory too.
+    of_flows("1");
+    let (few, many) = (of_flows("400"), of_flows("3200"));
+    let bytes_of_flows = (3200 - 400) * 50;
+    assert!(many.saturating_sub(few) < bytes_of_flows / 3, "{few} KiB, then {many} KiB");
+}
+
 #[test]
 fn a_topology_comes_from_a_file() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -143,9 +143,8 @@ impl Emitter<'_> {
         }
         if let Some(size) = &ctx.tx_capacity {
             let size = self.expr(size);
-            self.w.line(format!("core->{field}_tx_mask = carrick_pow2({size}) - 1;"));
             self.w.line(format!(
-                "core->{field}_tx_rings = carrick_place(base, &at, {field}_capacity * (core->{field}_tx_mask + 1));"
+                "carrick_pool_layout(&core->{field}_tx_pool, base, &at, {field}_capacity, {size}, 0u, 0u);"
             ));
         }
         if let Some(least) = &ctx.rx_capacity {
@@ -154,6 +153,9 @@ impl Emitter<'_> {
             let (least, (most, pool)) = (self.value(least), growth.unwrap_or(("0u".into(), "0u".into())));
             self.w.line(format!(
                 "carrick_pool_layout(&core->{field}_rx_pool, base, &at, {field}_capacity, {least}, {most}, {pool});"
+            ));
+            self.w.line(format!(
+                "carrick_pool_layout_runs(&core->{field}_rx_pool, base, &at, {field}_capacity);"
             ));
         }
     }

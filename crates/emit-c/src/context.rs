@@ -393,6 +393,7 @@ impl Emitter<'_> {
         if ctx.tx_capacity.is_some() {
             self.w.line("c->tx__.open = false;");
             self.w.line("if (c->tx__.pending)\n    return;");
+            self.w.line(format!("carrick_tx_vacate(&c->tx__, &core->{field}_tx_pool, c->slot__);"));
         }
         self.w.end_with(format!("{name}_release(core, c);"));
     }
@@ -402,12 +403,15 @@ impl Emitter<'_> {
         let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
         let core = self.core_param();
         if ctx.tx_capacity.is_some() {
-            let mask = format!("core->{}_tx_mask", ctx.name);
-            let ring = format!("core->{}_tx_rings + c->slot__ * ({mask} + 1)", ctx.name);
+            let pool = format!("&core->{}_tx_pool", ctx.name);
             self.w.open(format!(
                 "CARRICK_INLINE uint64_t {name}_tx_put({core}, struct {ty} *c, struct carrick_addr from, uint64_t len) {{"
             ));
-            self.w.end_with(format!("from = carrick_memory_there(&core->memory, from);\nreturn carrick_tx_add(&c->tx__, {ring}, {mask}, from, len);"));
+            self.w.end_with(format!("from = carrick_memory_there(&core->memory, from);\nreturn carrick_tx_add(&c->tx__, {pool}, c->slot__, from, len);"));
+            self.w.open(format!(
+                "CARRICK_INLINE uint64_t {name}_tx_pass({core}, struct {ty} *c, uint64_t len) {{"
+            ));
+            self.w.end_with(format!("return carrick_tx_pass(&c->tx__, {pool}, c->slot__, len);"));
             self.sending_instructions(ctx);
         }
         if ctx.rx_capacity.is_some() {

@@ -248,8 +248,7 @@ impl Emitter<'_> {
                 self.w.line(format!("struct carrick_retired {name}_retired;"));
             }
             if ctx.tx_capacity.is_some() {
-                self.w.line(format!("uint8_t *{name}_tx_rings;"));
-                self.w.line(format!("uint64_t {name}_tx_mask;"));
+                self.w.line(format!("struct carrick_pool {name}_tx_pool;"));
             }
             if ctx.rx_capacity.is_some() {
                 self.w.line(format!("struct carrick_pool {name}_rx_pool;"));

@@ -245,7 +245,7 @@ impl Dialect for Process {
     }
 
     fn tx_room(&self, _e: &Emitter<'_>, name: &str, at: &str) -> String {
-        format!("carrick_tx_room(&{at}->tx__, core->{name}_tx_mask)")
+        format!("carrick_tx_room(&{at}->tx__, core->{name}_tx_pool.mask)")
     }
 
     fn writes(&self, e: &mut Emitter<'_>, begin: u32) {

@@ -32,8 +32,8 @@ impl Emitter<'_> {
         self.on_payload("The ring that holds a payload's octets.", "const uint8_t *", "payload_ring", mask);
         for Unit { number, field, .. } in &units {
             self.w.open(format!("case {number}:"));
-            self.w.line(format!("*mask = core->{field}_tx_mask;"));
-            self.w.close_case(&format!("return core->{field}_tx_rings + v->slot * (*mask + 1);"));
+            self.w.line(format!("*mask = core->{field}_tx_pool.mask;"));
+            self.w.close_case(&format!("return carrick_pool_ring(&core->{field}_tx_pool, v->slot);"));
         }
         if self.has_memory() {
             self.w.open(format!("case {}:", self.memory_type()));
@@ -45,10 +45,11 @@ impl Emitter<'_> {
         self.w.end();
         let what = "The last packet of a payload is out: its octets may be overwritten, and a slot that only waited for it is free.";
         self.on_payload(what, "void ", "payload_sent", "");
-        for Unit { number, name, .. } in &units {
+        for Unit { number, name, field, .. } in &units {
             self.w.open(format!("case {number}:"));
             let c = format!("{name}_at(core, v->slot)");
             self.w.line(format!("carrick_tx_sent(&{c}->tx__, v->round);"));
+            self.w.line(format!("carrick_tx_vacate(&{c}->tx__, &core->{field}_tx_pool, v->slot);"));
             self.w.line(format!("if (!{c}->tx__.pending && !{c}->live__)\n    {name}_release(core, {c});"));
             self.w.close_case("break;");
         }

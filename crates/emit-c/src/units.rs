@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Instructions on data units. What is traced and counted of them is the same everywhere; each target has its own functions that
-//! copy: `CONTEXT_tx_put`, `CONTEXT_rx_put` and `CONTEXT_rx_take`; and those that give room: `CONTEXT_rx_begin` and
-//! `CONTEXT_rx_fit`.
+//! copy: `CONTEXT_tx_put`, `CONTEXT_rx_put` and `CONTEXT_rx_take`; and those that give room: `CONTEXT_tx_pass`,
+//! `CONTEXT_rx_begin` and `CONTEXT_rx_fit`.
 
 use carrick_ir::{ContextDef, Opcode};
 
@@ -25,7 +25,7 @@ impl Emitter<'_> {
         self.trace_instr(Opcode::AddTxData, &[&format!("{name}_handle(c)"), "taken"]);
         self.w.end();
         self.unit_instruction(ctx, "tx", "flush", ", uint64_t len", Opcode::TxFlushAndNotify, &["0u"]);
-        self.w.line("CARRICK_UNUSED uint64_t taken = carrick_tx_flush(&c->tx__, len);");
+        self.w.line(format!("CARRICK_UNUSED uint64_t taken = {name}_tx_pass(core, c, len);"));
         self.trace_instr(Opcode::TxFlushAndNotify, &[&format!("{name}_handle(c)"), "taken"]);
         self.w.end();
     }

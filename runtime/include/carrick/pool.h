@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the bytes of RX units are: in blocks that all units of a context share. A unit takes one when bytes come for
- * it, and gives it back when the application has them all, so one that holds nothing takes no memory. Byte `offset` of
- * a unit is in the block that its table names at offset / block, modulo the table's length: as long as twice the
- * largest unit, so that two blocks never meet there. Units that do not grow are one block each, in which offsets wrap.
+ * Where the bytes of units are: in blocks that all units of one kind of a context share. A unit takes one when bytes
+ * come for it, and gives it back when nothing of them is needed any more, so one that holds nothing takes no memory.
+ * Byte `offset` of a unit is in the block that its table names at offset / block, modulo the table's length: as long as
+ * twice the largest unit, so that two blocks never meet there. Units that do not grow are one block each, in which
+ * offsets wrap; TX units are such ones.
  */
 #ifndef CARRICK_POOL_H
 #define CARRICK_POOL_H
@@ -18,7 +19,7 @@
 struct carrick_pool {
     uint8_t *octets;             /* of all blocks */
     uint32_t *tables;            /* for each slot `turn` + 1 entries: a block + 1; 0: none */
-    struct carrick_rx_run *runs; /* of each slot CARRICK_RX_RUNS; what comes in order touches none */
+    struct carrick_rx_run *runs; /* of each slot CARRICK_RX_RUNS, for RX units; what comes in order touches none */
     uint32_t *free;              /* blocks that were given back; the last one is taken first */
     uint64_t least, most, left;  /* of a unit's buffer; bytes by which units may still grow */
     uint64_t mask, turn;         /* a block has mask + 1 bytes */
@@ -53,8 +54,12 @@ static inline void carrick_pool_layout(struct carrick_pool *pool, uint8_t *base,
     uint64_t blocks = slots * each + growth / block;
     pool->tables = (uint32_t *)(void *)carrick_place(base, at, slots * (pool->turn + 1) * sizeof(uint32_t));
     pool->free = (uint32_t *)(void *)carrick_place(base, at, blocks * sizeof(uint32_t));
-    pool->runs = (struct carrick_rx_run *)(void *)carrick_place(base, at, slots * CARRICK_RX_RUNS * sizeof *pool->runs);
     pool->octets = carrick_place(base, at, blocks * block);
+}
+
+/* Behind carrick_pool_layout, for RX units: what they know of gaps. */
+static inline void carrick_pool_layout_runs(struct carrick_pool *pool, uint8_t *base, size_t *at, uint64_t slots) {
+    pool->runs = (struct carrick_rx_run *)(void *)carrick_place(base, at, slots * CARRICK_RX_RUNS * sizeof *pool->runs);
 }
 
 static inline struct carrick_rx_run *carrick_pool_runs(const struct carrick_pool *pool, uint64_t slot) {
@@ -117,17 +122,24 @@ static inline void carrick_pool_read(struct carrick_pool *pool, uint64_t slot, u
         carrick_pool_read_pieces(pool, slot, offset, to, len);
 }
 
+/* The block of a unit that does not grow: its ring of mask + 1 bytes. It has one while it holds bytes. */
+static inline const uint8_t *carrick_pool_ring(const struct carrick_pool *pool, uint64_t slot) {
+    return pool->octets + ((uint64_t)(pool->tables[slot] - 1) << pool->shift);
+}
+
+static inline void carrick_pool_give_back(struct carrick_pool *pool, uint32_t *block) {
+    if (*block)
+        pool->free[pool->free_count++] = *block;
+    *block = 0;
+}
+
 /* Bytes [from, to) of a unit are over; `all`: it holds nothing behind them. */
 static inline void carrick_pool_pass(struct carrick_pool *pool, uint64_t slot, uint64_t from, uint64_t to, bool all) {
     if (!pool->turn && !all)
         return;
     uint64_t end = (to + (all ? pool->mask : 0)) >> pool->shift;
-    for (uint64_t number = from >> pool->shift; number < end; number++) {
-        uint32_t *block = carrick_pool_entry(pool, slot, number);
-        if (*block)
-            pool->free[pool->free_count++] = *block;
-        *block = 0;
-    }
+    for (uint64_t number = from >> pool->shift; number < end; number++)
+        carrick_pool_give_back(pool, carrick_pool_entry(pool, slot, number));
 }
 
 #endif

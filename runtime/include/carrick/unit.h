@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Data units (paper 1 §5.1, §5.2, appendix D). The bytes that a context sends are in a true ring in which data never
- * moves: it holds mask + 1 bytes, a power of two; byte `offset` of the unit is at offset & mask. Those that it
- * receives are in blocks (carrick/pool.h).
+ * Data units (paper 1 §5.1, §5.2, appendix D), whose bytes are in blocks (carrick/pool.h). Those that a context sends
+ * are in one, a true ring in which data never moves: it holds mask + 1 bytes, a power of two; byte `offset` of the unit
+ * is at offset & mask.
  */
 #ifndef CARRICK_UNIT_H
 #define CARRICK_UNIT_H
 
 #include "carrick/pool.h"
 #include "carrick/sum.h"
-
-static inline void carrick_ring_write(uint8_t *ring, uint64_t mask, uint64_t offset, const uint8_t *from,
-                                      uint64_t len) {
-    uint64_t at = offset & mask, first = carrick_min64(len, mask + 1 - at);
-    memcpy(ring + at, from, first);
-    if (first < len)
-        memcpy(ring, from + first, len - first);
-}
 
 static inline void carrick_ring_read(const uint8_t *ring, uint64_t mask, uint64_t offset, uint8_t *to, uint64_t len) {
     uint64_t at = offset & mask, first = carrick_min64(len, mask + 1 - at);
@@ -38,13 +30,26 @@ static inline uint64_t carrick_ring_read_sum(const uint8_t *ring, uint64_t mask,
 }
 
 /* Appends; returns how many bytes were taken. */
-static inline uint64_t carrick_tx_add(struct carrick_tx *tx, uint8_t *ring, uint64_t mask, struct carrick_addr from,
-                                      uint64_t len) {
-    len = carrick_min64(carrick_min64(len, from.len), carrick_tx_room(tx, mask));
+static inline uint64_t carrick_tx_add(struct carrick_tx *tx, struct carrick_pool *pool, uint64_t slot,
+                                      struct carrick_addr from, uint64_t len) {
+    len = carrick_min64(carrick_min64(len, from.len), carrick_tx_room(tx, pool->mask));
     if (len == 0)
         return 0;
-    carrick_ring_write(ring, mask, tx->end, from.ptr, len);
+    carrick_pool_write(pool, slot, tx->end, from.ptr, len);
     tx->end += len;
+    return len;
+}
+
+/* Gives the ring back if it holds nothing that is still to be sent: all is retired, or the context is gone. */
+static inline void carrick_tx_vacate(const struct carrick_tx *tx, struct carrick_pool *pool, uint64_t slot) {
+    if (!tx->pending && (tx->reclaimed == tx->end || !tx->open))
+        carrick_pool_give_back(pool, &pool->tables[slot]);
+}
+
+/* Retires; returns how many bytes. */
+static inline uint64_t carrick_tx_pass(struct carrick_tx *tx, struct carrick_pool *pool, uint64_t slot, uint64_t len) {
+    len = carrick_tx_flush(tx, len);
+    carrick_tx_vacate(tx, pool, slot);
     return len;
 }
 

@@ -34,6 +34,11 @@ CARRICK_INLINE uint64_t CARRICK_CONTEXT(tx_put)(struct CARRICK_OWN(core) * core,
                                     carrick_min64(len, carrick_len_there(&core->open, from)));
 }
 
+CARRICK_INLINE uint64_t CARRICK_CONTEXT(tx_pass)(struct CARRICK_OWN(core) * core, CARRICK_INSTANCE *c, uint64_t len) {
+    (void)core;
+    return carrick_tx_flush(&c->tx__, len);
+}
+
 /* The sum of the bytes of the ring at a place (RFC 1071). */
 CARRICK_GLOBAL_FN uint64_t CARRICK_CONTEXT(tx_add_up)(CARRICK_MEMORY *m, uint64_t place, uint32_t piece) {
     if (!m || place >= CARRICK_RING || piece > CARRICK_SUMMED)
