@@ -15,6 +15,9 @@ PROGRAM = "stop-and-wait"
 BROKEN = """uint8 one = 1;
 """
 
+# Python leaves an interrupt ignored where what began it did, such as a shell in the background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 class Programs(unittest.TestCase):
     def test_shipped_ones_are_there(self):

@@ -15,6 +15,9 @@ import carrick as ck
 PROGRAM = "stop-and-wait"
 OPTIONS = {"loss": ["0%", "1%"], "delay": ["1ms", "5ms"], "bytes": "20KB", "seeds": 3}
 
+# Python leaves an interrupt ignored where what began it did, such as a shell in the background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 class Sweeps(unittest.TestCase):
     @classmethod
