@@ -198,6 +198,13 @@ pub struct Record {
     pub at: Loc,
 }
 
+impl Record {
+    /// Whether both say the same of what happened. Only the interpreter tells the place in the text.
+    pub fn tells_the_same(&self, other: &Record) -> bool {
+        self.kind == other.kind && self.number == other.number && self.words == other.words
+    }
+}
+
 /// What a trace has told of something: what a question is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fact<'a> {

@@ -104,9 +104,14 @@ impl Twins {
         }
         let [interpreted, compiled] = &mut self.records;
         for i in 0..interpreted.len().max(compiled.len()) {
-            // Only the interpreter tells the place in the text.
-            let records = [&*interpreted, compiled]
-                .map(|all| all.get(i).map(|record| Record { at: Loc::default(), ..record.clone() }));
+            let records = [interpreted.get(i), compiled.get(i)];
+            if let [Some(interpreted), Some(compiled)] = records
+                && interpreted.tells_the_same(compiled)
+            {
+                continue;
+            }
+            let records =
+                records.map(|record| record.map(|record| Record { at: Loc::default(), ..record.clone() }));
             let words = |record: &Option<Record>| match record {
                 Some(record) => {
                     let (what, detail) = describe(program, record);
@@ -122,8 +127,10 @@ impl Twins {
         self.records.iter_mut().for_each(Vec::clear);
         self.both("failed claims", |core| core.failed_claims().to_vec())?;
         let counters = self.cores.each_ref().map(|core| core.counters());
-        for (i, name) in COUNTERS.iter().enumerate() {
-            same(&format!("counter {name}"), &counters.each_ref().map(|all| all.get(i)), plain)?;
+        if counters[0] != counters[1] {
+            for (i, name) in COUNTERS.iter().enumerate() {
+                same(&format!("counter {name}"), &counters.each_ref().map(|all| all.get(i)), plain)?;
+            }
         }
         self.both("deadline", |core| core.next_deadline())?;
         self.both("open contexts", |core| core.open_contexts())?;
