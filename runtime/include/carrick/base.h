@@ -102,7 +102,9 @@ static inline struct carrick_addr carrick_addr_skip(struct carrick_addr a, uint6
     return a;
 }
 
-/* Under AddressSanitizer, what is between two arrays of a core is forbidden, as what is between two allocations. */
+/* Under AddressSanitizer, what is between two arrays of a core is forbidden, as what is between two allocations. Memory
+ * that is mapped anew may still have what was forbidden there before: whoever unmaps that of a core permits it first.
+ */
 #if defined(__SANITIZE_ADDRESS__)
 #define CARRICK_ASAN
 #elif defined(__has_feature)
@@ -114,9 +116,11 @@ static inline struct carrick_addr carrick_addr_skip(struct carrick_addr a, uint6
 #include <sanitizer/asan_interface.h>
 #define CARRICK_REDZONE              64u
 #define CARRICK_FORBID(from, octets) __asan_poison_memory_region(from, octets)
+#define CARRICK_PERMIT(from, octets) __asan_unpoison_memory_region(from, octets)
 #else
 #define CARRICK_REDZONE              0u
 #define CARRICK_FORBID(from, octets) ((void)(from), (void)(octets))
+#define CARRICK_PERMIT(from, octets) ((void)(from), (void)(octets))
 #endif
 
 /* The next array of a layout, on a cache line of its own; with base NULL nothing is placed. */
@@ -125,6 +129,7 @@ static inline uint8_t *carrick_place(uint8_t *base, size_t *at, uint64_t octets)
     *at += (size_t)((octets + CARRICK_REDZONE + 63) / 64 * 64);
     if (!base)
         return NULL;
+    CARRICK_PERMIT(base + begin, octets);
     CARRICK_FORBID(base + begin + octets, *at - begin - octets);
     return base + begin;
 }

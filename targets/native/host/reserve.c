@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "carrick/base.h"
 #include "carrick/reserve.h"
 
 /* Of none there is a byte, so that it is not taken for a failure. */
@@ -19,6 +20,8 @@ void *carrick_reserve(size_t count, size_t bytes_each) {
 }
 
 void carrick_unreserve(void *memory, size_t count, size_t bytes_each) {
-    if (memory)
-        (void)munmap(memory, reserve_bytes(count, bytes_each));
+    if (!memory)
+        return;
+    CARRICK_PERMIT(memory, reserve_bytes(count, bytes_each));
+    (void)munmap(memory, reserve_bytes(count, bytes_each));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory of processes: it is counted, goes with the process, and may be missing. */
 #define _GNU_SOURCE
+#include "carrick/base.h"
 #include "tests/os/kernel.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@ static void block_free(struct os_memory *memory, struct os_block *block) {
     block->before->next = block->next;
     memory->count--;
     if (block->mapped) {
+        CARRICK_PERMIT(block->start, block->mapped); /* it may be a core's, of a process that was killed */
         munmap(block->start, block->mapped);
         free(block);
     } else {
