@@ -276,6 +276,62 @@ fn what_a_capture_lacks_is_not_held_against_the_packet() {
     }
 }
 
+/// A program that says by which interface a packet came.
+const TOLD: &str = "net_header ipv4 { uint32 src_ip; uint32 dst_ip; uint8 protocol = 202; uint8 interface; }
+event told : net_event { uint8 by; uint32 n; }
+pkt_bp plain over ipv4 { uint32 n; }
+void parse(pkt_t p, ipv4 ip) {
+    plain h;
+    p.extract(h);
+    raise told { by = ip.interface, n = h.n };
+}
+void note(told e) { }
+dispatch chains { told -> { note }; }
+deploy { register_ep_chains(chains); register_ev_parser(parse); register_role(in_network, 8); }
+";
+
+/// A pcapng file in which each of so many interfaces has captured this packet of raw IPv4 (draft-ietf-opsawg-pcapng, section 4).
+fn capture_of_interfaces(path: &Path, interfaces: u32, packet: &[u8]) {
+    let mut file: Vec<u8> = Vec::new();
+    let mut block = |kind: u32, body: &[u8]| {
+        let len = (12 + body.len() as u32).to_le_bytes();
+        file.extend([&kind.to_le_bytes(), &len, body, &len].concat());
+    };
+    block(0x0a0d_0d0a, &[[0x4d, 0x3c, 0x2b, 0x1a], [1, 0, 0, 0], [255; 4], [255; 4]].concat());
+    for _ in 0..interfaces {
+        block(1, &[101, 0, 0, 0, 0, 0, 0, 0]);
+    }
+    for interface in 0..interfaces {
+        let mut body =
+            [interface, 0, 0, packet.len() as u32, packet.len() as u32].map(u32::to_le_bytes).concat();
+        body.extend_from_slice(packet);
+        body.resize(body.len().next_multiple_of(4), 0);
+        block(6, &body);
+    }
+    std::fs::write(path, file).expect("writable");
+}
+
+#[test]
+fn each_interface_of_a_capture_has_its_number() {
+    if lacks("tshark") {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("told.mtp");
+    std::fs::write(&path, TOLD).expect("writable");
+    let program = checked(&path);
+    let mut world = World::new(&program, 3);
+    world.give(&7_u32.to_be_bytes());
+    let capture = dir.path().join("interfaces.pcapng");
+    capture_of_interfaces(&capture, 4, &world.arrivals[0].packet);
+    let (_script, script) = script(&program);
+    let told = program.events.iter().position(|e| e.name == "told").expect("it is declared");
+    let packets = pdml::dissect_strictly(&capture, &script, &protocol(&program));
+    let shown: Vec<_> = packets.iter().map(|packet| events_shown(&program, packet)).collect();
+    let expected: Vec<_> = (0..4).map(|number| vec![event(&program, told, &[number, 7])]).collect();
+    assert_eq!(shown, expected);
+}
+
 /// The native stack can carry packets in UDP datagrams.
 #[test]
 fn packets_in_datagrams_are_found() {
