@@ -195,8 +195,12 @@ static struct conn *connected(struct app *app, int fd, const struct target *to) 
         os_broken("a connection to nobody");
     struct sockaddr_in in;
     socklen_t len = sizeof in;
-    if (world.scarce && app_getpeername(fd, (struct sockaddr *)&in, &len) != 0) {
-        app_close(fd); /* there was no memory for its name */
+    if (app_getpeername(fd, (struct sockaddr *)&in, &len) != 0) {
+        uint8_t octet;
+        bool was_reset = errno == ENOTCONN && app_read(fd, &octet, 1) < 0 && errno == ECONNRESET;
+        if (!world.scarce && !was_reset)
+            os_broken("a connection without a peer");
+        app_close(fd); /* there was no memory for its name, or its peer has left again */
         return NULL;
     }
     struct model_name remote = name_of(fd, app_getpeername), local = name_of(fd, app_getsockname);
