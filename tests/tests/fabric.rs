@@ -21,6 +21,7 @@ use carrick_sim::fabric::{Flow, Setup, Start, run};
 use carrick_sim::scenario::Engine;
 use carrick_sim::stop::Stop;
 use carrick_tests::build::{carrick, root};
+use carrick_tests::net::lacks;
 
 const GBIT: u64 = 1_000_000_000;
 
@@ -370,6 +371,9 @@ fn memory_of(options: &str) -> u64 {
 
 #[test]
 fn flows_that_are_over_keep_no_bytes() {
+    if lacks("python3") {
+        return;
+    }
     // Connections stay in TIME-WAIT until the run is over.
     let of_flows = |flows: u64| {
         let network = "--topology fat-tree:4 --rate 10Gbps --delay 1us --workload poisson:40% --sizes 50KB";
@@ -381,6 +385,9 @@ fn flows_that_are_over_keep_no_bytes() {
 
 #[test]
 fn what_a_core_reserves_takes_no_memory_until_it_is_used() {
+    if lacks("python3") {
+        return;
+    }
     let of_slots = |slots: u64| memory_of(&format!("--bytes 100KB --set max_conns={slots}"));
     let (few, many) = (of_slots(64), of_slots(20_000));
     // Each slot has room for 64 KiB at least, twice.

@@ -151,7 +151,7 @@ mod tests {
         let lt = |a: u32, b: u32| less(&Ty::Seq32, a.into(), b.into());
         assert!(lt(u32::MAX, 0) && !lt(0, u32::MAX));
         assert!(lt(0, i32::MAX as u32) && !lt(5, 5));
-        // Whoever asks the reverse gets the reverse, also where there is no order.
+        // `<=` is what `>` is not, also of numbers that are 2^31 apart.
         for (a, b) in [(0_u32, 1 << 31), (1 << 31, 0), (7, 7), (7, 8), (8, 7), (1, u32::MAX)] {
             let op = |op| binary(op, &Ty::Seq32, &Ty::Bool, u64::from(a), u64::from(b));
             assert_eq!([op(BinOp::Le), op(BinOp::Ge)], [1 - op(BinOp::Gt), 1 - op(BinOp::Lt)], "{a} {b}");

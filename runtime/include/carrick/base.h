@@ -103,7 +103,7 @@ static inline struct carrick_addr carrick_addr_skip(struct carrick_addr a, uint6
 }
 
 /* Under AddressSanitizer, what is between two arrays of a core is forbidden, as what is between two allocations. Memory
- * that is mapped anew may still have what was forbidden there before: whoever unmaps that of a core permits it first.
+ * that is mapped anew may still have what was forbidden there before, so an array is permitted where it is placed.
  */
 #if defined(__SANITIZE_ADDRESS__)
 #define CARRICK_ASAN

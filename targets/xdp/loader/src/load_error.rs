@@ -51,17 +51,15 @@ impl fmt::Display for LoadError {
             LoadError::Missing(what) | LoadError::Failed(what) => f.write_str(what),
             LoadError::Rejected { place, why, .. } => {
                 let place = place.as_deref().unwrap_or("what belongs to no line of the program");
-                let what = match is_too_long(why) {
-                    true => "where the kernel's verifier gives up, since it follows no program for longer",
-                    false => "the kernel's verifier rejects what was made of this",
-                };
-                let advice = match is_too_long(why) {
-                    true => {
-                        "make loops inside each other, lists or arrays shorter, or raise an event whose chain does a part of this"
-                    }
-                    false => {
-                        "this is a bug in the compiler: split the statement, or leave it out, until it is fixed"
-                    }
+                let (what, advice) = match is_too_long(why) {
+                    true => (
+                        "where the kernel's verifier gives up, since it follows no program for longer",
+                        "make loops inside each other, lists or arrays shorter, or raise an event whose chain does a part of this",
+                    ),
+                    false => (
+                        "the kernel's verifier rejects what was made of this",
+                        "this is a bug in the compiler: split the statement, or leave it out, until it is fixed",
+                    ),
                 };
                 write!(f, "{place}: {what} ({why}); {advice}")
             }
