@@ -23,6 +23,7 @@ mod memory;
 pub mod middlebox;
 pub mod needs;
 mod object;
+mod one_processor;
 pub mod pins;
 pub mod rates;
 mod recycled;

@@ -16,6 +16,7 @@ use crate::load_error::{failed, told};
 use crate::map_sizing::room;
 use crate::maps::{self, Mapped, fd};
 use crate::object::{Object, Reports};
+use crate::one_processor::OneProcessor;
 
 /// Flags of maps: a process can map it; programs only read it (it holds constants).
 const MMAPABLE: u32 = 1 << 10;
@@ -53,11 +54,13 @@ impl Objects {
     }
 
     /// An object in the state of one that was just loaded: one that another core has given back, if its maps have the sizes
-    /// that these parameters need.
+    /// that these parameters need. The thread stays on one processor until it is given back.
     ///
     /// # Errors
     /// As [`Object::load`].
     pub fn lend(&self, program: &Program, config: &Config) -> Result<Lent, LoadError> {
+        let here = OneProcessor::hold();
+        let here = here.map_err(failed("stay on one processor")).map_err(LoadError::Failed)?;
         let address = ip::address(program.net_header.layer, ip::host(config.address));
         let elements = room(program, &config.params)?.elements;
         let found = self.waiting.borrow().iter().position(|kept| kept.object.elements == elements);
@@ -80,7 +83,7 @@ impl Objects {
                 Kept { object, reports }
             }
         };
-        Ok(Lent { kept: Some(kept), to: self.waiting.clone() })
+        Ok(Lent { kept: Some(kept), to: self.waiting.clone(), _here: here })
     }
 }
 
@@ -89,6 +92,7 @@ pub struct Lent {
     /// always there until then
     kept: Option<Kept>,
     to: Waiting,
+    _here: Rc<OneProcessor>,
 }
 
 impl Deref for Lent {
