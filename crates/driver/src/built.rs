@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::{Failure, cc, progress};
 
-/// Files that are kept; those go that were not used for longest.
+/// Files that are kept; those go that were not used for longest, and that nobody uses now.
 const KEPT: usize = 128;
 /// What the compiler and `make` listen to.
 const VARIABLES: [&str; 5] = ["CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS"];
@@ -45,7 +45,16 @@ impl<'a> Recipe<'a> {
 pub struct Built {
     /// the executable, library or object
     pub path: PathBuf,
-    _dir: Option<TempDir>,
+    _there: There,
+}
+
+/// Why a file stays where it is.
+#[derive(Debug)]
+enum There {
+    /// its folder is kept, and shared with other processes: whoever takes folders away leaves it
+    Kept { _folder: File },
+    /// it is in a folder of its own
+    Own { _dir: TempDir },
 }
 
 /// A folder that is removed when this is dropped.
@@ -71,7 +80,7 @@ pub fn once(
     files(dir.path())?;
     let name = recipe.name;
     let place = key(recipe, dir.path()).and_then(|key| Some(folder()?.join(key)));
-    let found = || Some(Built { path: kept(place.as_ref()?, name)?, _dir: None });
+    let found = || kept(place.as_ref()?, name);
     if let Some(built) = found() {
         return Ok(built);
     }
@@ -83,10 +92,8 @@ pub fn once(
     made(dir.path())?;
     let path = dir.path().join(name);
     // Whoever cannot keep it compiles it again.
-    match place.and_then(|place| keep(&path, &place, name).ok()) {
-        Some(path) => Ok(Built { path, _dir: None }),
-        None => Ok(Built { path, _dir: Some(dir) }),
-    }
+    let there = place.and_then(|place| keep(&path, &place, name).ok());
+    Ok(there.unwrap_or(Built { path, _there: There::Own { _dir: dir } }))
 }
 
 /// Waits until no other process compiles the same file; others wait until the file is dropped.
@@ -168,33 +175,45 @@ fn is_ours(found: &Metadata) -> bool {
     own && found.mode() & 0o022 == 0
 }
 
-fn kept(place: &Path, name: &str) -> Option<PathBuf> {
+fn kept(place: &Path, name: &str) -> Option<Built> {
     let path = place.join(name);
+    let folder = shared(place).ok()?;
+    // It is looked at when nobody takes it away any more.
     let ours = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| is_ours(&found));
     if !ours(place) || !ours(&path) {
         return None;
     }
     // It was used now. If that cannot be said, it goes earlier.
-    let _ = File::open(place).and_then(|folder| folder.set_modified(SystemTime::now()));
-    Some(path)
+    let _ = folder.set_modified(SystemTime::now());
+    Some(Built { path, _there: There::Kept { _folder: folder } })
+}
+
+/// A folder that nobody takes away as long as this is open.
+fn shared(folder: &Path) -> io::Result<File> {
+    let folder = File::open(folder)?;
+    flock(&folder, FlockOperation::LockShared)?;
+    Ok(folder)
 }
 
 /// Whoever looks for it finds the whole of it.
-fn keep(built: &Path, place: &Path, name: &str) -> io::Result<PathBuf> {
+fn keep(built: &Path, place: &Path, name: &str) -> io::Result<Built> {
     let folder = place.parent().ok_or(io::ErrorKind::NotFound)?;
     let new = tempfile::Builder::new().prefix(".new-").tempdir_in(folder)?;
     fs::copy(built, new.path().join(name))?;
-    match fs::rename(new.path(), place) {
-        Ok(()) => drop(new.keep()),
+    let held = shared(new.path())?;
+    let built = match fs::rename(new.path(), place) {
+        Ok(()) => {
+            drop(new.keep());
+            Built { path: place.join(name), _there: There::Kept { _folder: held } }
+        }
         // Somebody else was faster.
-        Err(_) if kept(place, name).is_some() => {}
-        Err(e) => return Err(e),
-    }
+        Err(e) => kept(place, name).ok_or(e)?,
+    };
     sweep(folder)?;
-    Ok(place.join(name))
+    Ok(built)
 }
 
-/// Takes away what was not used for longest. What is being written is used.
+/// Takes away what was not used for longest, and is not in use. What is being written is.
 fn sweep(folder: &Path) -> io::Result<()> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -202,11 +221,24 @@ fn sweep(folder: &Path) -> io::Result<()> {
         if entry.path().extension().is_some_and(|ext| ext == "lock") {
             continue;
         }
-        found.push((entry.metadata()?.modified()?, entry.path()));
+        // Another process may have taken it away by now.
+        if let Ok(found_at) = entry.metadata().and_then(|found| found.modified()) {
+            found.push((found_at, entry.path()));
+        }
     }
     found.sort();
-    let over = found.len().saturating_sub(KEPT);
-    found.iter().take(over).try_for_each(|(_, path)| fs::remove_dir_all(path))
+    let mut over = found.len().saturating_sub(KEPT);
+    for (_, path) in found {
+        if over == 0 {
+            break;
+        }
+        let Ok(folder) = File::open(&path) else { continue };
+        if flock(&folder, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            fs::remove_dir_all(&path)?;
+            over -= 1;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -225,28 +257,31 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let place = dir.path().join("kept/1");
         fs::create_dir(dir.path().join("kept")).expect("writable");
-        assert_eq!(kept(&place, "a-host"), None);
-        let path = keep(&built(dir.path(), "one"), &place, "a-host").expect("kept");
-        assert_eq!(kept(&place, "a-host"), Some(path.clone()));
+        let found = || kept(&place, "a-host").map(|built| built.path);
+        assert_eq!(found(), None);
+        let path = keep(&built(dir.path(), "one"), &place, "a-host").expect("kept").path;
+        assert_eq!(found(), Some(path.clone()));
         keep(&built(dir.path(), "other"), &place, "a-host").expect("it is there");
         assert_eq!(fs::read_to_string(&path).expect("readable"), "one", "the first one stays");
         assert_eq!(fs::read_dir(dir.path().join("kept")).expect("readable").count(), 1, "and nothing else");
         fs::set_permissions(&path, PermissionsExt::from_mode(0o777)).expect("ours");
-        assert_eq!(kept(&place, "a-host"), None);
+        assert_eq!(found(), None);
     }
 
     #[test]
-    fn the_oldest_go() {
+    fn the_oldest_go_unless_they_are_in_use() {
         let dir = tempfile::tempdir().expect("a folder");
         let (folder, long_ago) = (dir.path().join("kept"), SystemTime::UNIX_EPOCH);
         fs::create_dir(&folder).expect("writable");
         for number in 0..KEPT {
             keep(&built(dir.path(), ""), &folder.join(number.to_string()), "a-host").expect("kept");
         }
-        File::open(folder.join("3")).and_then(|of| of.set_modified(long_ago)).expect("ours");
+        let age = |name: &str| File::open(folder.join(name)).and_then(|of| of.set_modified(long_ago));
+        let _used = kept(&folder.join("1"), "a-host").expect("it is there");
+        ["1", "3"].iter().for_each(|name| age(name).expect("ours"));
         keep(&built(dir.path(), ""), &folder.join("new"), "a-host").expect("kept");
         let there = |name: &str| kept(&folder.join(name), "a-host").is_some();
-        assert!(!there("3") && there("2") && there("4") && there("new"));
+        assert!(there("1") && !there("3") && there("2") && there("4") && there("new"));
     }
 
     #[test]
