@@ -54,7 +54,17 @@ impl Net {
         Net::pair("packet")
     }
 
-    /// The same, and our end's port is a socket of AF_XDP.
+    /// Like [`Net::new`], with every offload, so that frames hold several packets and leave checksums open.
+    pub fn with_offloads() -> Option<Net> {
+        let net = Net::new()?;
+        let switched = net.names.iter().try_for_each(|name| {
+            let on = "tx on rx on sg on tso on gso on gro on";
+            within(name, &format!("ethtool -K {DEVICE} {on}"))
+        });
+        switched.map_err(|why| skip(&why)).ok().map(|()| net)
+    }
+
+    /// Like [`Net::new`], and our end's port is a socket of AF_XDP.
     pub fn af_xdp() -> Option<Net> {
         Net::pair("xdp")
     }
@@ -160,7 +170,17 @@ impl Net {
         counter(self.name(end), group, name)
     }
 
-    /// The same of the router of [`Net::routed`].
+    /// Frames that an end's device has received (`rx`) or sent (`tx`), one that holds several packets once.
+    ///
+    /// # Panics
+    /// If it cannot be read.
+    pub fn frames(&self, end: End, way: &str) -> u64 {
+        let file = format!("/sys/class/net/{DEVICE}/statistics/{way}_packets");
+        let read = self.command(end, "cat").arg(file).output().expect("cat starts");
+        String::from_utf8_lossy(&read.stdout).trim().parse().expect("a number")
+    }
+
+    /// What [`Net::counter`] is, of the router of [`Net::routed`].
     pub fn router_counter(&self, group: &str, name: &str) -> u64 {
         counter(self.router.as_deref().unwrap_or_default(), group, name)
     }

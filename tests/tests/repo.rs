@@ -37,14 +37,17 @@ const FUNCTION_LINES_MAX: usize = 70;
 /// Targets whose names are English words that a protocol's prose needs.
 const ALSO_ENGLISH: [&str; 2] = ["native", "sim"];
 
-/// Where the system's sockets are spoken, and the names in which it does so: they are asked of whatever stack answers.
-const SOCKETS: [&str; 4] = [
+/// Where the system's sockets are spoken, or its engines of segmentation, and the names in which it does so: they are asked of
+/// whatever stack answers.
+const SOCKETS: [&str; 6] = [
     "targets/native/preload/",
     "targets/native/tests/os/",
     "targets/native/apps/space",
     "targets/native/tests/test_space.c",
+    "targets/native/ports/segments",
+    "targets/native/tests/test_segments.c",
 ];
-const NAMES_OF_SOCKETS: [&str; 14] = [
+const NAMES_OF_SOCKETS: [&str; 16] = [
     "IPPROTO_TCP",
     "TCP_NODELAY",
     "TCP_CORK",
@@ -59,6 +62,8 @@ const NAMES_OF_SOCKETS: [&str; 14] = [
     "SKNLGRP_INET6_TCP_DESTROY",
     "struct tcp_info",
     "<netinet/tcp.h>",
+    "VIRTIO_NET_HDR_GSO_TCPV4",
+    "VIRTIO_NET_HDR_GSO_TCPV6",
 ];
 
 #[test]

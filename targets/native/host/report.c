@@ -67,26 +67,19 @@ static bool warns(struct carrick_stack *stack, uint32_t what, bool begun) {
     return first;
 }
 
-/* The sender's device has left it to this one to cut what it sends, or this one has put together what arrived. */
+/* Packet sockets cut frames that hold several packets; AF_XDP is not told of them. */
 static void warn_long(const struct carrick_port *port) {
     fprintf(stderr,
             "The port %s has refused a frame of %" PRIu32
             " bytes, and counts those as port_rx_refused: it takes %" PRIu32 ".",
             port->kind, port->refused_len, carrick_port_frame_max(port));
-    if (port->paired)
-        fprintf(
-            stderr,
-            " The device at the other end of %s sends them: turn its offloads off there, with `ethtool -K PEERDEV tso "
-            "off gso off gro off`, and give both ends the same MTU, %" PRIu32 ".\n",
-            port->device_name, port->mtu);
-    else if (port->device)
-        fprintf(
-            stderr,
-            " If %s puts them together, turn that off: `ethtool -K %s gro off lro off`. Otherwise the peer's MTU is "
-            "larger than %" PRIu32 ": change it at the peer's end.\n",
-            port->device_name, port->device_name, port->mtu);
+    if (strcmp(port->kind, "xdp") == 0)
+        fprintf(stderr,
+                " If %s puts them together, turn that off: `ethtool -K %s gro off lro off`. Otherwise the peer's MTU "
+                "is larger than %" PRIu32 ": change it at the peer's end.\n",
+                port->device_name, port->device_name, port->mtu);
     else
-        fprintf(stderr, " The MTU is larger at the peer's end: change it there.\n");
+        fprintf(stderr, " The MTU is larger at the peer's end: change it there, to %" PRIu32 ".\n", port->mtu);
 }
 
 /* Packet sockets say which checksums are still to be made; AF_XDP does not. */

@@ -2,7 +2,9 @@
 /*
  * The packet socket. Reception: a ring in memory shared with the kernel, version 2 of it, because version 3 hands
  * frames over by the block, and a lone frame would wait for its block's timer, a whole tick of the kernel; here each is
- * ours as soon as it is written. Sending: batches through a second socket, which receives nothing.
+ * ours as soon as it is written. A frame that holds several packets is longer than a place of the ring: its beginning
+ * is there, and the whole of it waits in the socket's queue (PACKET_COPY_THRESH). Sending: batches through a second
+ * socket, which receives nothing.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -22,14 +24,23 @@
 #include "ports/batch.h"
 #include "ports/bpf.h"
 #include "ports/device.h"
+#include "ports/segments.h"
 
 #define RING_FRAMES  4096u
 #define PACKET_DEPTH 512u
+/* Bytes of the socket's queue, with what the kernel adds to each frame. */
+#define PACKET_LONG (8 << 20)
 #ifndef PACKET_IGNORE_OUTGOING
 #define PACKET_IGNORE_OUTGOING 23
 #endif
 /* BPF_TCX_INGRESS of Linux 6.6. */
 #define TCX_INGRESS 46u
+
+/* The tag of a VLAN, which the kernel takes out of a frame. */
+struct packet_tag {
+    bool there;
+    uint16_t type, control;
+};
 
 struct packet {
     struct carrick_port port; /* its fd receives */
@@ -41,6 +52,11 @@ struct packet {
     uint32_t slot_octets;
     uint32_t first, lent; /* the slots first..first + lent are the caller's */
     struct carrick_queue out;
+    /* The last frame that holds several packets, and the packets that are made of it. */
+    struct carrick_segments segments;
+    uint8_t *whole;
+    struct packet_tag tag;
+    struct carrick_queue pieces;
 };
 
 static struct tpacket2_hdr *packet_slot(const struct packet *self, uint32_t n) {
@@ -58,14 +74,19 @@ static bool packet_finish_checksum(uint8_t *frame, uint32_t len, const struct vi
 
 _Static_assert(sizeof(struct tpacket2_hdr) % TPACKET_ALIGNMENT == 0, "the address follows the header at once");
 
-/* Puts back the tag that the kernel takes out of each frame, over what is before the frame in its slot. */
-static void packet_put_tag(const struct tpacket2_hdr *slot, struct carrick_frame *frame) {
+static struct packet_tag packet_tag(const struct tpacket2_hdr *slot) {
     bool named = slot->tp_status & TP_STATUS_VLAN_TPID_VALID;
+    return (struct packet_tag){slot->tp_status & TP_STATUS_VLAN_VALID, named ? slot->tp_vlan_tpid : ETH_P_8021Q,
+                               slot->tp_vlan_tci};
+}
+
+/* Puts it back, over what is before the frame in its place. */
+static void packet_put_tag(const struct packet_tag *tag, struct carrick_frame *frame) {
     frame->data -= CARRICK_VLAN_TAG;
     frame->len += CARRICK_VLAN_TAG;
     memmove(frame->data, frame->data + CARRICK_VLAN_TAG, 2 * ETH_ALEN);
-    carrick_store16(frame->data + 12, named ? slot->tp_vlan_tpid : ETH_P_8021Q);
-    carrick_store16(frame->data + 14, slot->tp_vlan_tci);
+    carrick_store16(frame->data + 12, tag->type);
+    carrick_store16(frame->data + 14, tag->control);
 }
 
 /* Whether a frame is for this host, and of no VLAN. (A tag with the number 0 has a priority alone.) */
@@ -74,26 +95,82 @@ static bool packet_is_ours(const struct tpacket2_hdr *slot, const struct sockadd
     return from->sll_pkttype != PACKET_OTHERHOST && !vlan;
 }
 
-/* Whether the frame in a slot is for us and whole. */
+/* A frame that is not handed on. */
+static void packet_refuse(struct packet *self, uint32_t len) {
+    self->port.rx_refused++;
+    if (len > carrick_port_frame_max(&self->port))
+        self->port.refused_len = len;
+}
+
+/* Whether the frame in a slot is whole, and one packet. */
 static bool packet_accept(struct packet *self, struct tpacket2_hdr *slot, struct carrick_frame *frame) {
-    struct sockaddr_ll from;
     struct virtio_net_hdr left;
     uint8_t *base = (uint8_t *)slot;
-    memcpy(&from, base + sizeof *slot, sizeof from); /* TPACKET_ALIGN(sizeof *slot), as asserted above */
     memcpy(&left, base + slot->tp_mac - sizeof left, sizeof left);
     *frame = (struct carrick_frame){base + slot->tp_mac, slot->tp_snaplen};
-    if ((!self->all && !packet_is_ours(slot, &from)) || from.sll_pkttype == PACKET_OUTGOING)
-        return false;
     bool whole = slot->tp_len <= slot->tp_snaplen && slot->tp_len <= carrick_port_frame_max(&self->port);
-    if (!whole)
-        self->port.refused_len = slot->tp_len;
     if (whole && (left.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
         whole = packet_finish_checksum(frame->data, frame->len, &left);
+    struct packet_tag tag = packet_tag(slot);
     if (!whole)
-        self->port.rx_refused++;
-    else if (self->all && (slot->tp_status & TP_STATUS_VLAN_VALID))
-        packet_put_tag(slot, frame);
+        packet_refuse(self, slot->tp_len);
+    else if (self->all && tag.there)
+        packet_put_tag(&tag, frame);
     return whole;
+}
+
+/* Takes the whole of the frame whose beginning is in a slot, and if it is for us begins to make packets of it. */
+static void packet_take_whole(struct packet *self, const struct tpacket2_hdr *slot, bool ours) {
+    struct virtio_net_hdr how;
+    struct iovec pieces[] = {{&how, sizeof how}, {self->whole, CARRICK_SEGMENTS_MOST}};
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
+    const uint8_t *base = (const uint8_t *)slot;
+    uint32_t len = slot->tp_len;
+    if (slot->tp_status & TP_STATUS_COPY) {
+        ssize_t got = recvmsg(self->port.fd, &message, MSG_DONTWAIT);
+        len = got < (ssize_t)sizeof how ? 0 : (uint32_t)got - (uint32_t)sizeof how;
+    } else {
+        memcpy(&how, base + slot->tp_mac - sizeof how, sizeof how);
+        memcpy(self->whole, base + slot->tp_mac, len);
+    }
+    if (!ours)
+        return;
+    self->tag = packet_tag(slot);
+    if (carrick_segments_begin(&self->segments, self->whole, len, &how) &&
+        carrick_segments_longest(&self->segments) <= carrick_port_frame_max(&self->port))
+        return;
+    packet_refuse(self, slot->tp_len);
+    self->segments.done = self->segments.payload;
+}
+
+/* Makes packets of the last frame that holds several, and returns behind which of `frames` they end. */
+static uint32_t packet_cut(struct packet *self, struct carrick_frame *frames, uint32_t n, uint32_t count) {
+    while (n < count && n < CARRICK_PORT_BATCH && carrick_segments_left(&self->segments)) {
+        frames[n].data = carrick_queue_at(&self->pieces, n) + CARRICK_VLAN_TAG;
+        frames[n].len = carrick_segments_next(&self->segments, frames[n].data);
+        if (self->all && self->tag.there)
+            packet_put_tag(&self->tag, &frames[n]);
+        n++;
+    }
+    return n;
+}
+
+/* Frames of the ring's next slot, after the `n` that are there already. */
+static uint32_t packet_next(struct packet *self, struct carrick_frame *frames, uint32_t n, uint32_t count) {
+    struct tpacket2_hdr *slot = packet_slot(self, self->first + self->lent++);
+    struct sockaddr_ll from;
+    struct virtio_net_hdr how;
+    memcpy(&from, (uint8_t *)slot + sizeof *slot, sizeof from); /* TPACKET_ALIGN(sizeof *slot), as asserted above */
+    memcpy(&how, (uint8_t *)slot + slot->tp_mac - sizeof how, sizeof how);
+    bool ours = (self->all || packet_is_ours(slot, &from)) && from.sll_pkttype != PACKET_OUTGOING;
+    bool several = how.gso_type != VIRTIO_NET_HDR_GSO_NONE, there = slot->tp_len <= slot->tp_snaplen;
+    if ((slot->tp_status & TP_STATUS_COPY) || (several && there)) {
+        packet_take_whole(self, slot, ours);
+        return packet_cut(self, frames, n, count);
+    }
+    if (several)
+        self->port.rx_lost++; /* the socket's queue was full */
+    return n + (ours && !several && packet_accept(self, slot, &frames[n]));
 }
 
 static void packet_give_back(struct packet *self) {
@@ -105,13 +182,12 @@ static uint32_t packet_receive(struct carrick_port *port, uint64_t now, struct c
     (void)now;
     struct packet *self = (struct packet *)port;
     packet_give_back(self);
-    uint32_t n = 0;
-    while (n < count && self->lent < RING_FRAMES) {
+    uint32_t n = packet_cut(self, frames, 0, count);
+    while (n < count && self->lent < RING_FRAMES && !carrick_segments_left(&self->segments)) {
         struct tpacket2_hdr *slot = packet_slot(self, self->first + self->lent);
         if (!(__atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
             break;
-        self->lent++;
-        n += packet_accept(self, slot, &frames[n]);
+        n = packet_next(self, frames, n, count);
     }
     port->rx += n;
     return n;
@@ -154,6 +230,8 @@ static void packet_close(struct carrick_port *port) {
     if (self->keeper >= 0)
         close(self->keeper);
     carrick_queue_free(&self->out);
+    carrick_queue_free(&self->pieces);
+    free(self->whole);
     free(self);
 }
 
@@ -188,6 +266,16 @@ static bool packet_map_ring(struct packet *self) {
         return false;
     self->ring = map;
     return true;
+}
+
+/* Frames that hold several packets wait for us whole; without the privilege, as many as the system allows. */
+static bool packet_take_long(struct packet *self) {
+    int room = PACKET_LONG;
+    if (setsockopt(self->port.fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room) != 0)
+        (void)setsockopt(self->port.fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    self->whole = malloc(CARRICK_SEGMENTS_MOST);
+    return self->whole && packet_set(self->port.fd, PACKET_COPY_THRESH, 1) &&
+           carrick_queue_make(&self->pieces, carrick_port_frame_room(&self->port), CARRICK_PORT_BATCH);
 }
 
 /* What is not ours goes on: to the end, which is the n-th instruction. */
@@ -255,7 +343,8 @@ static bool packet_setup(struct packet *self, const char *device, const struct c
     struct sockaddr_ll where = {
         .sll_family = AF_PACKET, .sll_ifindex = (int)asked.index, .sll_protocol = htons(ETH_P_ALL)};
     if (!packet_set(self->port.fd, PACKET_VERSION, TPACKET_V2) || !packet_set(self->port.fd, PACKET_VNET_HDR, 1) ||
-        !packet_map_ring(self) || (self->all && !carrick_device_promiscuous(self->port.fd, asked.index)) ||
+        !packet_map_ring(self) || !packet_take_long(self) ||
+        (self->all && !carrick_device_promiscuous(self->port.fd, asked.index)) ||
         bind(self->port.fd, (struct sockaddr *)&where, sizeof where) != 0)
         return false;
     /* Old kernels have neither: then our own frames are told apart by their type, and go through the device's queue. */

@@ -312,6 +312,47 @@ mod through_a_tun {
     }
 }
 
+/// Frames hold several packets, and leave checksums open.
+mod with_offloads {
+    use carrick_tests::net::End;
+
+    use crate::scenarios::they_open_we_close;
+    use crate::{Setting, run};
+
+    ported!(
+        Offloaded, [];
+        we_open_they_close,
+        both_close_at_once,
+        we_abort,
+        data_both_ways_at_once,
+        a_reader_who_stops_and_resumes,
+        we_stop_reading_and_resume,
+        with_neither_option,
+        they_accept_only_small_segments,
+        many_connections,
+    );
+
+    mod on_a_bad_wire {
+        ported!(
+            Offloaded, ["--fault", "loss=1%,reorder=2%,dup=1%,corrupt=0.5%,delay=1ms,jitter=500us,seed=7"];
+            they_open_we_close,
+            data_both_ways_at_once,
+            a_reader_who_stops_and_resumes,
+        );
+    }
+
+    /// The peer's kernel counts segments, the device counts frames.
+    #[test]
+    fn several_segments_travel_in_a_frame() {
+        run(Setting::Offloaded(&[]), |pair| {
+            they_open_we_close(pair);
+            let segments = pair.net.counter(End::Peer, "Tcp", "OutSegs");
+            let frames = pair.net.frames(End::Ours, "rx");
+            assert!(frames > 0 && segments > 2 * frames, "{segments} segments in {frames} frames");
+        });
+    }
+}
+
 /// Frames in memory shared with the kernel, both ways.
 mod by_af_xdp {
     ported!(

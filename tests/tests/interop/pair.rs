@@ -23,6 +23,8 @@ pub enum Setting {
     Routed(&'static [&'static str], u32),
     /// The same behind a TUN device.
     Tun(&'static [&'static str]),
+    /// The same on devices with all offloads.
+    Offloaded(&'static [&'static str]),
     /// The same by AF_XDP.
     AfXdp(&'static [&'static str]),
 }
@@ -52,6 +54,7 @@ impl Pair {
             Setting::Ours(_) | Setting::Featured(..) | Setting::Program(..) => Net::new()?,
             Setting::Routed(_, mtu) => Net::routed(mtu)?,
             Setting::Tun(_) => Net::tun()?,
+            Setting::Offloaded(_) => Net::with_offloads()?,
             Setting::AfXdp(_) => Net::af_xdp()?,
         };
         let peer = Scripted::start("peer", &mut kernel(&net, End::Peer));
@@ -61,7 +64,7 @@ impl Pair {
                 kernel.must(&format!("option user_timeout {USER_TIMEOUT_MS}"), "ok");
                 kernel
             }
-            Setting::Ours(more) | Setting::Tun(more) | Setting::AfXdp(more) => {
+            Setting::Ours(more) | Setting::Tun(more) | Setting::Offloaded(more) | Setting::AfXdp(more) => {
                 Scripted::start("ours", &mut host(&net, PROGRAM, &[], more))
             }
             Setting::Program(program, more) => Scripted::start("ours", &mut host(&net, program, &[], more)),

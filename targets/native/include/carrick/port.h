@@ -122,11 +122,11 @@ struct carrick_port_taken {
     uint8_t protocol;
 };
 
-/* A packet socket on a network device (level 2), with a receive ring in shared memory. Checksums that the device's
- * offload left undone are finished here. Frames that segmentation offload made larger than the MTU are refused: with
- * veth, `ethtool -K PEERDEV tso off gso off gro off` at the other end. What is `taken` does not reach the kernel's own
- * stack as well, if the process may load programs (CAP_BPF, CAP_NET_ADMIN) and the kernel is Linux 6.6 or later; all
- * else does. NULL: frames for other hosts are received as well, and nothing is kept from the kernel. */
+/* A packet socket on a network device (level 2), with a receive ring in shared memory. What the device's offloads left
+ * undone is finished here: checksums, and frames that hold several packets, which are made of them. What is `taken`
+ * does not reach the kernel's own stack as well, if the process may load programs (CAP_BPF, CAP_NET_ADMIN) and the
+ * kernel is Linux 6.6 or later; all else does. NULL: frames for other hosts are received as well, and nothing is kept
+ * from the kernel. */
 struct carrick_port *carrick_packet_open(const char *device, const struct carrick_port_taken *taken,
                                          struct carrick_port_error *error);
 
