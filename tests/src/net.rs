@@ -170,12 +170,12 @@ impl Net {
         counter(self.name(end), group, name)
     }
 
-    /// Frames that an end's device has received (`rx`) or sent (`tx`), one that holds several packets once.
+    /// What an end's device counts: `tx_packets`, for example, one frame of several packets once.
     ///
     /// # Panics
     /// If it cannot be read.
-    pub fn frames(&self, end: End, way: &str) -> u64 {
-        let file = format!("/sys/class/net/{DEVICE}/statistics/{way}_packets");
+    pub fn device_counter(&self, end: End, name: &str) -> u64 {
+        let file = format!("/sys/class/net/{DEVICE}/statistics/{name}");
         let read = self.command(end, "cat").arg(file).output().expect("cat starts");
         String::from_utf8_lossy(&read.stdout).trim().parse().expect("a number")
     }

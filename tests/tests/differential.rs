@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The interpreter against generated C: random operations on two ends of each program, and what they must have led to.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::compile::{combinations_of, compile_file};
+use carrick_driver::compile::{combinations_of, compile_choice, compile_file};
 use carrick_driver::compiled;
 use carrick_driver::{Choice, Over};
+use carrick_interp::Config;
 use carrick_ir::Program;
-use carrick_sim::compiled::CompiledProgram;
-use carrick_sim::diff::diff_operations;
+use carrick_sim::compiled::{Compiled, CompiledProgram};
+use carrick_sim::core::Core;
+use carrick_sim::diff::{Pace, diff_cores, diff_operations};
 use carrick_tests::build;
 use carrick_tests::net::skip;
 
@@ -38,17 +43,21 @@ fn hold(path: &Path) -> Option<u64> {
     hold_against(path, &checked(path)).map(|held| held.packets)
 }
 
-/// As [`hold`]: the program in the interpreter against this one compiled.
-fn hold_against(path: &Path, program: &Program) -> Option<Held> {
-    let library = match compiled::shared_library(program, Tracing::On) {
-        Ok(library) => library,
+/// A program compiled, and what it is loaded from; `None`, said aloud, if there is no C compiler.
+fn loaded(program: &Program) -> Option<(Rc<CompiledProgram>, Built)> {
+    match compiled::shared_library(program, Tracing::On) {
+        Ok(library) => Some((CompiledProgram::load(&library.path, program).expect("it loads"), library)),
         Err(carrick_driver::Failure::Missing(what)) => {
             skip(&what);
-            return None;
+            None
         }
         Err(failure) => panic!("{failure}"),
-    };
-    let compiled = CompiledProgram::load(&library.path, program).expect("it loads");
+    }
+}
+
+/// As [`hold`]: the program in the interpreter against this one compiled.
+fn hold_against(path: &Path, program: &Program) -> Option<Held> {
+    let (compiled, _library) = loaded(program)?;
     let interpreted = checked(path);
     let mut held = Held::default();
     for seed in 1..=SEEDS {
@@ -68,6 +77,37 @@ fn own(path: &str) -> PathBuf {
 #[test]
 fn every_operator_on_every_type() {
     hold(&own("tests/programs/operators.mtp"));
+}
+
+/// The interpreter makes each packet; an engine makes several of what the compiled core gives it, where the rules allow.
+#[test]
+fn packets_that_an_engine_makes() {
+    let over_ipv6 = Choice { over: Over::Ipv6, ..Choice::default() };
+    let stream = compile_choice(&own("protocols/tcp/tcp.mtp"), &over_ipv6).expect("readable").program;
+    // Few of a stream's random payloads have several packets.
+    for (program, least) in
+        [(checked(&own("tests/programs/joined.mtp")), 500), (stream.expect("the program is right"), 1)]
+    {
+        let made = made_by_engine(&program);
+        assert!(made.is_none_or(|made| made >= least), "{}: {made:?} packets", program.name);
+    }
+}
+
+/// How many, of a program in which that is possible. `None` if there is no C compiler.
+fn made_by_engine(program: &Arc<Program>) -> Option<u64> {
+    assert!(program.joined(0).is_ok());
+    let (compiled, _library) = loaded(program)?;
+    let made = Rc::new(Cell::new(0));
+    for seed in 1..=SEEDS {
+        let mut make = |config: &Config| {
+            let core = Compiled::new(compiled.clone(), config)?;
+            Ok(Box::new(core.with_engine(made.clone())) as Box<dyn Core>)
+        };
+        let result = diff_cores(program, &mut make, Pace::AtOnce, seed, OPERATIONS);
+        let result = result.expect("the defaults are valid");
+        assert_eq!(result.difference, None, "{}, seed {seed}", program.name);
+    }
+    Some(made.get())
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use carrick_driver::explain_offloads::Offloads;
 use carrick_driver::explain_placement::Explained;
 use carrick_driver::targets::TargetFile;
 use carrick_driver::{Choice, compile_choice};
@@ -110,4 +111,57 @@ fn a_site_that_is_not_well_described_is_refused() {
     let limit = wrong("{ statements_per_chain", "{ queues");
     assert!(limit.starts_with("site \"ingress\" has a limit \"queues\""), "{limit}");
     assert!(wrong("waits = false", "waiting = false").contains("waiting"));
+}
+
+/// What the program of `tests/programs/joined.mtp` becomes, and what prevents it where one thing is another one.
+#[test]
+fn an_engine_makes_packets_where_the_rules_say_what_it_does() {
+    let native = ALL.named("native").expect("there is one").file;
+    let text = fs::read_to_string(root().join("tests/programs/joined.mtp")).expect("readable");
+    let said = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        let compiled = carrick_driver::compile_text("joined.mtp", &text.replacen(from, to, 1));
+        let program = compiled.program.unwrap_or_else(|| panic!("{to}: {:?}", compiled.diagnostics));
+        let offloads = Offloads::new(&program, &native).expect("its ports have one");
+        assert_eq!(
+            offloads.pretty().contains("several leave"),
+            offloads.json()["packets"][0]["joined"] == true
+        );
+        offloads.json()["packets"][0].clone()
+    };
+    let whole = said("", "");
+    assert_eq!(whole["joined"], true);
+    let conditions = whole["if"].as_array().map_or(0, Vec::len);
+    assert_eq!(conditions, 6, "protocol and number, three flags, two others: {whole}");
+    for (from, to, why) in [
+        ("uint8 protocol = 6", "uint8 protocol = 253", "no engine takes packets of IP protocol 253"),
+        ("prev.number + uint32(prev.payload.len / 1B)", "prev.number + 1", "`counted` does not count"),
+        (
+            "[part::late, false, false, bp.late]",
+            "[part::late, false, bp.late]",
+            "`late_last` says another thing",
+        ),
+        (
+            "[part::early, bp.early, false]",
+            "[part::early, bp.early, true]",
+            "`early_first` says another thing",
+        ),
+        (
+            "prev.mark > uint16",
+            "prev.number > uint32",
+            "`marked_until` can give each packet another `marked`",
+        ),
+        ("header_len / 4", "header_len / 2", "do not count its words"),
+        ("internet(pseudo, header, payload)", "internet(header, payload)", "its checksum is another one"),
+        ("uint16 last_word;", "uint16 last_word = payload_len / 1B;", "`last_word` depends on the payload"),
+    ] {
+        let said = said(from, to);
+        assert!(said["why"].as_str().is_some_and(|said| said.contains(why)), "{to}: {said}");
+    }
+    let xdp = target();
+    let program = program(&root().join("tests/programs/joined.mtp"));
+    assert!(
+        Offloads::new(&program, &xdp)
+            .is_err_and(|refused| refused.to_string().contains("no port of the target xdp"))
+    );
 }

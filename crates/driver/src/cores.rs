@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use carrick_ir::Program;
-use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::compiled::{Compiled, CompiledProgram};
 use carrick_sim::diff::Pace;
 use carrick_sim::scenario::Engine;
 
@@ -18,13 +18,27 @@ use crate::targets::Cores;
 /// Those of one program.
 struct CompiledCores {
     compiled: Rc<CompiledProgram>,
+    /// packets of it can leave through an engine of segmentation
+    joined: bool,
     /// it must stay as long as the program that is loaded from it
     _library: Built,
 }
 
 impl Cores for CompiledCores {
-    fn engine(&self, _pace: Pace) -> Engine {
-        Engine::Compiled(self.compiled.clone())
+    /// Packets of an engine leave at once: it makes all of them when the first one leaves.
+    fn paces(&self) -> &[Pace] {
+        if self.joined { &[Pace::Asked, Pace::AtOnce] } else { &[Pace::Asked] }
+    }
+
+    fn engine(&self, pace: Pace) -> Engine {
+        let compiled = self.compiled.clone();
+        match pace {
+            Pace::Asked => Engine::Compiled(compiled),
+            Pace::AtOnce => Engine::Made(Rc::new(move |_, config| {
+                let core = Compiled::new(compiled.clone(), config)?;
+                Ok(Box::new(core.with_engine(Rc::default())))
+            })),
+        }
     }
 }
 
@@ -35,5 +49,6 @@ impl Cores for CompiledCores {
 pub fn compiled(program: &Arc<Program>) -> Result<Box<dyn Cores>, Failure> {
     let library = compiled::shared_library(program, Tracing::On)?;
     let compiled = CompiledProgram::load(&library.path, program).map_err(Failure::Failed)?;
-    Ok(Box::new(CompiledCores { compiled, _library: library }))
+    let joined = (0..program.blueprints.len()).any(|at| program.joined(at).is_ok());
+    Ok(Box::new(CompiledCores { compiled, joined, _library: library }))
 }

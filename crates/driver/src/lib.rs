@@ -12,6 +12,7 @@ pub mod compile;
 pub mod compiled;
 pub mod cores;
 pub mod explain;
+pub mod explain_offloads;
 pub mod explain_placement;
 pub mod failure;
 pub mod files;

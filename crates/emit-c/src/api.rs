@@ -261,13 +261,26 @@ impl Emitter<'_> {
         ));
         self.w.line("    taken++;");
         self.w.end_with("return taken;");
-        self.open_own("static uint32_t ", "tx_burst", "struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens, uint32_t count, uint64_t now");
+        self.tx_burst();
+    }
+
+    fn tx_burst(&mut self) {
+        let (tx, core, joined) = (self.names.own("tx"), self.names.own("core"), self.has_joined());
+        self.open_own("static uint32_t ", "tx_burst", "struct carrick_core *opaque, uint8_t *const *buffers, uint32_t cap, uint32_t *lens, uint16_t *segments, uint32_t count, uint64_t now");
+        if joined {
+            self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
+            self.w.line("core->joins = segments ? cap : 0;");
+        }
         self.w.line("uint32_t made = 0;");
-        self.w.line(format!(
-            "while (made < count && (lens[made] = {}(core, buffers[made], cap, now)) != 0)",
-            self.names.own("tx")
-        ));
-        self.w.line("    made++;");
+        self.w.open("for (; made < count; made++) {");
+        self.w.line(format!("lens[made] = {tx}(opaque, buffers[made], cap, now);"));
+        self.w.line("if (lens[made] == 0)\n    break;");
+        let segment = if joined { "core->segment" } else { "0" };
+        self.w.line(format!("if (segments)\n    segments[made] = {segment};"));
+        self.w.close("}");
+        if joined {
+            self.w.line("core->joins = 0;");
+        }
         self.w.end_with("return made;");
     }
 

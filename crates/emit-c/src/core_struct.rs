@@ -228,6 +228,12 @@ impl Emitter<'_> {
         self.w.line(format!("struct {} *queue; /* {QUEUE} of them */", self.names.own("entry")));
         self.queue_members();
         self.w.line("bool last; /* of the entry that a packet was made of: no other follows */");
+        if self.has_joined() {
+            self.w.line(
+                "uint32_t joins; /* bytes of a packet that the host's engine cuts; 0: there is none */",
+            );
+            self.w.line("uint16_t segment; /* payload of each packet that it makes of the last one; 0: that is one itself */");
+        }
         if self.has_checksums() {
             self.w.line("bool checksums_offloaded; /* they are left 0, and not checked */");
         }

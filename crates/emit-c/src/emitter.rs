@@ -331,6 +331,8 @@ pub struct Packets {
     pub identification: &'static str,
     /// returns the length
     pub ends: &'static str,
+    /// whether packets can leave in one frame, where the host has an engine that makes them of it
+    pub joins: bool,
 }
 
 /// What stands in functions on scheduling blocks.

@@ -28,6 +28,7 @@ mod identity;
 mod in_place;
 mod instr;
 mod ip;
+mod joined;
 mod layout;
 mod list;
 mod memory;

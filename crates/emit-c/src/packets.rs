@@ -54,6 +54,7 @@ impl Emitter<'_> {
     }
 
     fn packet_function(&mut self, index: usize, bp: &BlueprintDef) {
+        self.joined_function(index);
         self.begin_packet(bp);
         self.memory_of_packet();
         self.w
@@ -63,6 +64,7 @@ impl Emitter<'_> {
         }
         self.w.line("if (bp->payload__.mss && bp->payload__.mss < mss)\n    mss = bp->payload__.mss;");
         self.w.line("uint64_t payload_len = carrick_min64(mss, whole - e->done);");
+        self.join(index, bp);
         self.w.line("bool last = e->done + payload_len == whole;");
         self.w.line("core->last = last || (whole && !mss);");
         self.w.lines(self.dialect.packets().payload_begins);
@@ -118,6 +120,7 @@ impl Emitter<'_> {
             self.build_net(&len, self.dialect.packets().identification);
         }
         self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
+        self.count_joined(bp);
     }
 
     /// Writes the network header at `out`, before `len` bytes.
@@ -145,12 +148,25 @@ impl Emitter<'_> {
                 (false, false) => "0".into(),
             };
             if pseudo {
-                let ip = format!("h->net__.src, {}, h->net__.protocol", self.last_destination("h->net__."));
-                let len = format!("(uint32_t)(header_len + payload_len{})", tail(bp));
+                let (ip, len) = self.pseudo(bp);
                 sum = format!("{}({ip}, {len}) + {sum}", self.ip().pseudo);
             }
-            self.w.line(format!("{when}carrick_store_sum(p + {}, {sum});", field.bit_offset / 8));
+            let at = format!("p + {}", field.bit_offset / 8);
+            if self.joins(bp) {
+                let (ip, len) = self.pseudo(bp);
+                self.w.line("/* The engine adds what each packet has. */");
+                let part = format!("carrick_store_part({at}, {}({ip}, {len}))", self.ip().pseudo);
+                self.w.line(format!("if (joined)\n    {part};\nelse {when}carrick_store_sum({at}, {sum});"));
+            } else {
+                self.w.line(format!("{when}carrick_store_sum({at}, {sum});"));
+            }
         }
+    }
+
+    /// C for what the sum of the pseudo-header is of: addresses and protocol, and the length.
+    fn pseudo(&self, bp: &BlueprintDef) -> (String, String) {
+        let ip = format!("h->net__.src, {}, h->net__.protocol", self.last_destination("h->net__."));
+        (ip, format!("(uint32_t)(header_len + payload_len{})", tail(bp)))
     }
 
     /// In a trace: of a unit its handle, of memory the request, if that is not one that the program may write to.
@@ -170,8 +186,15 @@ impl Emitter<'_> {
             self.w.close("}");
         }
         self.segment_of_memory();
-        let words = ["handle", "offset", "payload_len", "request"];
-        self.tell("CARRICK_TRACE_SEGMENT", &format!("{index}u"), &words);
+        let number = format!("{index}u");
+        if self.joins(&self.p.blueprints[index]) {
+            self.w.open("for (uint64_t at = 0; at < payload_len; at += mss) {");
+            let words = ["handle", "offset + at", "carrick_min64(mss, payload_len - at)", "request"];
+            self.tell("CARRICK_TRACE_SEGMENT", &number, &words);
+            self.w.close("}");
+        } else {
+            self.tell("CARRICK_TRACE_SEGMENT", &number, &["handle", "offset", "payload_len", "request"]);
+        }
         self.w.close("}");
         self.w.line("#endif");
     }

@@ -183,6 +183,7 @@ impl Dialect for Process {
             routed: "carrick_ip6_build_routed(out, &h->net__",
             identification: "core->identification++",
             ends: "return (uint32_t)(headers + payload_len);",
+            joins: true,
         }
     }
 
@@ -190,12 +191,14 @@ impl Dialect for Process {
         if sums_payload(bp) {
             e.w.line("uint64_t payload_sum = 0;");
         }
-        e.payload_octets("e->done", sums_payload(bp));
+        let when =
+            if e.joins(bp) { "!core->checksums_offloaded && !joined" } else { "!core->checksums_offloaded" };
+        e.payload_octets("e->done", sums_payload(bp).then_some(when));
         e.trace_payload("e->done", index);
     }
 
     fn frame_written(&self, e: &mut Emitter<'_>, index: usize, _bp: &BlueprintDef) {
-        e.payload_octets("e->frame_done", false);
+        e.payload_octets("e->frame_done", None);
         e.trace_payload("e->frame_done", index);
         e.w.line("core->assembly_buffer += header_len + (uint32_t)payload_len;");
     }

@@ -69,8 +69,8 @@ impl Emitter<'_> {
     }
 
     /// The payload's bytes, from the unit's ring, where `done` of them are out; their sum falls off where a checksum
-    /// wants it.
-    pub(crate) fn payload_octets(&mut self, done: &str, summed: bool) {
+    /// wants it, under this condition.
+    pub(crate) fn payload_octets(&mut self, done: &str, summed: Option<&str>) {
         if self.units_sent().is_empty() && !self.has_memory() {
             return; // no data units, no payload
         }
@@ -80,11 +80,8 @@ impl Emitter<'_> {
         self.w.line(format!("const uint8_t *ring = {ring}(core, &bp->payload__, &mask);"));
         let read = format!("ring, mask, bp->payload__.offset + {done}, p + header_len, payload_len");
         self.w.line(match summed {
-            true => format!(
-                "payload_sum = carrick_ring_read_sum({read}, {});",
-                self.dialect.sums().unwrap_or("true")
-            ),
-            false => format!("carrick_ring_read({read});"),
+            Some(when) => format!("payload_sum = carrick_ring_read_sum({read}, {when});"),
+            None => format!("carrick_ring_read({read});"),
         });
         self.w.close("}");
     }
@@ -143,6 +140,9 @@ impl Emitter<'_> {
         self.open_queue_loop();
         self.w.line("uint32_t len = 0;");
         self.w.line("core->last = true;");
+        if self.has_joined() {
+            self.w.line("core->segment = 0;");
+        }
         self.w.line(format!("struct {} payload = {{0}};", self.names.own("payload")));
         self.w.open("switch (e->kind) {");
         for (index, bp) in self.p.blueprints.iter().enumerate().filter(|(_, bp)| !bp.frame) {

@@ -3,6 +3,8 @@
 //!
 //! The structs mirror runtime/include/carrick/program.h.
 
+use std::cell::Cell;
+use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::path::Path;
 use std::ptr::{self, NonNull};
@@ -15,13 +17,15 @@ use rustc_hash::FxHashMap as HashMap;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use crate::core::{Completion, Core, Data, FailedClaim, Record, RecordSet, Refused, Request, TraceKind};
-use crate::ip;
+use crate::{ip, joined};
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 14;
+const ABI: u32 = 15;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
+/// Bytes of the longest IP packet.
+const LONGEST: usize = 65_535;
 
 #[repr(C)]
 struct CAddr {
@@ -66,6 +70,8 @@ struct CConfig {
     sample: u64,
 }
 
+type TxBurst = unsafe extern "C" fn(*mut c_void, *const *mut u8, u32, *mut u32, *mut u16, u32, u64) -> u32;
+
 #[repr(C)]
 struct CProgram {
     abi: u32,
@@ -90,7 +96,7 @@ struct CProgram {
     rx: unsafe extern "C" fn(*mut c_void, *const u8, u32, u64) -> i32,
     rx_burst: *const c_void,
     tx: unsafe extern "C" fn(*mut c_void, *mut u8, u32, u64) -> u32,
-    tx_burst: *const c_void,
+    tx_burst: TxBurst,
     call: unsafe extern "C" fn(*mut c_void, u32, *const CRequest, u64) -> i32,
     advance: unsafe extern "C" fn(*mut c_void, u64) -> i32,
     next_deadline: unsafe extern "C" fn(*mut c_void, u64) -> u64,
@@ -168,6 +174,16 @@ pub struct Compiled {
     /// the bytes of requests that are over, for their room
     spare: Vec<Vec<u8>>,
     mtu: usize,
+    /// by which packets leave; `None`: the core makes each
+    engine: Option<Segmentation>,
+}
+
+/// An engine of segmentation.
+struct Segmentation {
+    /// packets that it has made of the last one that the core gave
+    made: VecDeque<Vec<u8>>,
+    /// how many it has made in all
+    count: Rc<Cell<u64>>,
 }
 
 /// What the core has reported.
@@ -260,11 +276,55 @@ impl Compiled {
             buffers: HashMap::default(),
             spare: Vec::new(),
             mtu: config.mtu as usize,
+            engine: None,
         };
         if compiled.core.is_null() {
             return Err("the configuration is outside what the program allows".into());
         }
         Ok(compiled)
+    }
+
+    /// Packets leave by an engine of segmentation, where the program lets them; `count` is told how many it makes. All that the core
+    /// has must be taken before anything else happens.
+    #[must_use]
+    pub fn with_engine(self, count: Rc<Cell<u64>>) -> Compiled {
+        Compiled { engine: Some(Segmentation { made: VecDeque::new(), count }), ..self }
+    }
+
+    /// The next packet for an engine, with the payload of each that it makes of that; 0: it is one.
+    fn tx_joined(&mut self, out: &mut Vec<u8>, now: u64) -> u16 {
+        let (mut len, mut segment) = (0_u32, 0_u16);
+        out.reserve(LONGEST);
+        let buffer = out.as_mut_ptr();
+        // SAFETY: there is room for so many bytes, and the core writes as many as it says, into one buffer.
+        unsafe {
+            let made = (self.program.table().tx_burst)(
+                self.core,
+                &raw const buffer,
+                LONGEST as u32,
+                &raw mut len,
+                &raw mut segment,
+                1,
+                now,
+            );
+            out.set_len(if made == 0 { 0 } else { len as usize });
+        }
+        segment
+    }
+
+    /// The next packet that the engine makes, or lets through.
+    fn tx_by_engine(&mut self, out: &mut Vec<u8>, now: u64) -> bool {
+        if let Some(next) = self.engine.as_mut().and_then(|engine| engine.made.pop_front()) {
+            *out = next;
+            return true;
+        }
+        let segment = self.tx_joined(out, now);
+        if let Some(engine) = self.engine.as_mut().filter(|_| segment > 0) {
+            engine.made = joined::cut(out, segment).unwrap_or_else(|e| panic!("{e}")).into();
+            engine.count.set(engine.count.get() + engine.made.len() as u64);
+            *out = engine.made.pop_front().unwrap_or_default();
+        }
+        !out.is_empty()
     }
 
     /// Room for `len` bytes, used before if there is some.
@@ -384,6 +444,9 @@ impl Core for Compiled {
 
     fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool {
         out.clear();
+        if self.engine.is_some() {
+            return self.tx_by_engine(out, now);
+        }
         out.reserve(self.mtu);
         // SAFETY: there is room for `mtu` bytes, and the core writes as many as it returns.
         unsafe {

@@ -24,6 +24,7 @@ pub mod icmp;
 pub mod interface;
 pub mod interpreted;
 pub mod ip;
+mod joined;
 mod judge;
 pub mod limits;
 pub mod link;

@@ -23,6 +23,12 @@ CARRICK_INLINE uint16_t carrick_sum_fold(uint64_t sum) {
     return (uint16_t)~carrick_sum_16(sum);
 }
 
+/* What an engine of checksums begins with, which adds all that follows. */
+CARRICK_INLINE void carrick_store_part(uint8_t *p, uint64_t sum) {
+    uint16_t part = carrick_sum_16(sum);
+    memcpy(p, &part, 2);
+}
+
 CARRICK_INLINE void carrick_store_sum(uint8_t *p, uint64_t sum) {
     uint16_t folded = carrick_sum_fold(sum);
     memcpy(p, &folded, 2);

@@ -15,7 +15,7 @@
 
 #include "carrick/instr.h"
 
-#define CARRICK_ABI   14u
+#define CARRICK_ABI   15u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -194,9 +194,12 @@ struct carrick_program {
                          uint64_t now);
     /* The next packet: its length, 0 if there is none. `buffer` has at least `cap` bytes. */
     uint32_t (*tx)(struct carrick_core *core, uint8_t *buffer, uint32_t cap, uint64_t now);
-    /* Up to `count` packets into buffers[i], lengths into lens[i]; returns how many. */
+    /* Up to `count` packets into buffers[i], lengths into lens[i]; returns how many. `segments` is NULL unless the host
+     * has an engine of segmentation: then a buffer (`cap` bytes, at most 65535) may have the header of a packet before
+     * the payload of several. segments[i] is the payload of each of these but the last, in bytes; 0: it is one packet.
+     * The checksum that the engine makes has the sum of the pseudo-header. */
     uint32_t (*tx_burst)(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
-                         uint32_t count, uint64_t now);
+                         uint16_t *segments, uint32_t count, uint64_t now);
     /* One application request: 0, CARRICK_AGAIN or CARRICK_BAD_ARG. */
     int (*call)(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now);
     /* Fires the timers that are due: 0, or CARRICK_AGAIN if some are left because the blueprint queue is full. Events

@@ -226,10 +226,11 @@ static uint32_t tx(struct carrick_core *core, uint8_t *buffer, uint32_t cap, uin
 }
 
 static uint32_t tx_burst(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
-                         uint32_t count, uint64_t now) {
+                         uint16_t *segments, uint32_t count, uint64_t now) {
     uint32_t given = 0;
-    while (given < count && (lens[given] = tx(core, buffers[given], cap, now)) != 0)
-        given++;
+    for (; given < count && (lens[given] = tx(core, buffers[given], cap, now)) != 0; given++)
+        if (segments)
+            segments[given] = 0;
     return given;
 }
 

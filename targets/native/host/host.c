@@ -146,11 +146,13 @@ void carrick_host_close(struct carrick_host *host) {
 /* Packets from the core of an endpoint to its port. */
 static uint32_t host_send(struct carrick_host *host) {
     struct carrick_port *port = host->ports[0];
-    uint32_t headroom = carrick_net_headroom(&host->net), mtu = host->net.config.mtu, total = 0;
+    uint32_t headroom = carrick_net_headroom(&host->net), total = 0;
+    uint32_t joins = host->records ? 0 : port->joins, most = joins ? joins : host->net.config.mtu;
     for (;;) {
         struct carrick_frame frames[CARRICK_PORT_BATCH];
         uint8_t *buffers[CARRICK_PORT_BATCH];
         uint32_t lens[CARRICK_PORT_BATCH];
+        uint16_t segments[CARRICK_PORT_BATCH] = {0};
         uint32_t room = carrick_port_reserve(port, host->now, frames, host->burst);
         host->port_full = room == 0;
         if (room == 0)
@@ -160,11 +162,13 @@ static uint32_t host_send(struct carrick_host *host) {
             buffers[i - owed] = frames[i].data + headroom;
         /* Whoever looks on is told of each packet behind what the core tells of it. */
         uint32_t wanted = host->records && room > owed ? 1 : room - owed;
-        uint32_t made = host->program->tx_burst(host->core, buffers, mtu, lens, wanted, host->now);
+        uint32_t made =
+            host->program->tx_burst(host->core, buffers, most, lens, joins ? segments : NULL, wanted, host->now);
         if (host->records && made > 0)
             carrick_record_packet(host, CARRICK_RECORD_SENT, buffers[0], lens[0]);
         for (uint32_t i = 0; i < made; i++) {
             frames[owed + i].len = lens[i];
+            frames[owed + i].segment = segments[i];
             carrick_net_frame(&host->net, host->now, &frames[owed + i]);
         }
         if (owed + made > 0)

@@ -5,7 +5,8 @@
 
 #include "ports/batch.h"
 
-void carrick_batch_flush(int socket, struct carrick_queue *queue, struct carrick_port *counts) {
+int carrick_batch_flush(int socket, struct carrick_queue *queue, struct carrick_port *counts) {
+    int dropped = 0;
     while (queue->head != queue->tail) {
         struct mmsghdr messages[CARRICK_PORT_BATCH] = {0};
         struct iovec pieces[CARRICK_PORT_BATCH];
@@ -13,13 +14,16 @@ void carrick_batch_flush(int socket, struct carrick_queue *queue, struct carrick
         for (; place != queue->tail && n < CARRICK_PORT_BATCH; place++) {
             if (*carrick_queue_len(queue, place) == 0)
                 continue;
-            pieces[n] = (struct iovec){carrick_queue_at(queue, place), *carrick_queue_len(queue, place)};
+            pieces[n] = (struct iovec){carrick_queue_at(queue, place) - queue->before,
+                                       *carrick_queue_len(queue, place) + queue->before};
             messages[n].msg_hdr = (struct msghdr){.msg_iov = &pieces[n], .msg_iovlen = 1};
             n++;
         }
         int sent = n == 0 ? 0 : sendmmsg(socket, messages, n, MSG_DONTWAIT);
         if (sent < 0 && (errno == EAGAIN || errno == EINTR))
-            return;
+            return dropped;
+        if (sent < 0)
+            dropped = errno;
         uint32_t gone = sent < 0 ? 1 : (uint32_t)sent; /* an error is the first frame's: it is dropped */
         if (sent < 0)
             counts->tx_refused++;
@@ -32,6 +36,8 @@ void carrick_batch_flush(int socket, struct carrick_queue *queue, struct carrick
             queue->head++;
         }
     }
+    queue->head = queue->tail = 0; /* the places that were used last are still in the processor's cache */
+    return dropped;
 }
 
 uint32_t carrick_batch_receive(int socket, struct carrick_queue *queue, struct carrick_port *counts, uint32_t max,
@@ -51,7 +57,8 @@ uint32_t carrick_batch_receive(int socket, struct carrick_queue *queue, struct c
             counts->rx_refused++;
             counts->refused_len = messages[i].msg_len;
         } else {
-            frames[n++] = (struct carrick_frame){carrick_queue_at(queue, (uint32_t)i), messages[i].msg_len};
+            frames[n++] =
+                (struct carrick_frame){.data = carrick_queue_at(queue, (uint32_t)i), .len = messages[i].msg_len};
         }
     }
     counts->rx += n;

@@ -5,8 +5,9 @@
 
 #include "ports/queue.h"
 
-/* Sends what waits until the socket refuses. The caller's file must define _GNU_SOURCE first. */
-void carrick_batch_flush(int socket, struct carrick_queue *queue, struct carrick_port *counts);
+/* Sends what waits until the socket refuses. Returns why a frame was dropped (errno), 0 if none was. The caller's file
+ * must define _GNU_SOURCE first. */
+int carrick_batch_flush(int socket, struct carrick_queue *queue, struct carrick_port *counts);
 
 /* Receives into the queue's places (of which there are CARRICK_PORT_BATCH). Frames longer than `max` are refused. */
 uint32_t carrick_batch_receive(int socket, struct carrick_queue *queue, struct carrick_port *counts, uint32_t max,

@@ -105,6 +105,7 @@ struct carrick_port *carrick_fault_wrap(struct carrick_port *inner, const struct
     self->port.ops = &fault_ops;
     self->port.inner = inner;
     self->port.kind = "fault";
+    self->port.joins = 0; /* each packet is seen here */
     self->config = *config;
     bool in = carrick_line_make(&self->in, &self->config, &self->counts, 101, inner);
     bool out = carrick_line_make(&self->out, &self->config, &self->counts, 102, inner);

@@ -139,7 +139,8 @@ bool carrick_line_take(struct carrick_line *line, uint64_t now, struct carrick_f
     if (line->heap_len == 0 || line->heap[0].due > now)
         return false;
     *slot = heap_pop(line).slot;
-    *frame = (struct carrick_frame){carrick_queue_at(&line->slots, *slot), *carrick_queue_len(&line->slots, *slot)};
+    *frame = (struct carrick_frame){.data = carrick_queue_at(&line->slots, *slot),
+                                    .len = *carrick_queue_len(&line->slots, *slot)};
     return true;
 }
 

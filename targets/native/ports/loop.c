@@ -22,7 +22,7 @@ static uint32_t loop_receive(struct carrick_port *port, uint64_t now, struct car
         uint32_t place = in->head + self->lent++;
         uint32_t len = *carrick_queue_len(in, place);
         if (len != 0)
-            frames[n++] = (struct carrick_frame){carrick_queue_at(in, place), len};
+            frames[n++] = (struct carrick_frame){.data = carrick_queue_at(in, place), .len = len};
     }
     port->rx += n;
     return n;

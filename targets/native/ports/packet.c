@@ -27,7 +27,7 @@
 #include "ports/segments.h"
 
 #define RING_FRAMES  4096u
-#define PACKET_DEPTH 512u
+#define PACKET_DEPTH 128u
 /* Bytes of the socket's queue, with what the kernel adds to each frame. */
 #define PACKET_LONG (8 << 20)
 #ifndef PACKET_IGNORE_OUTGOING
@@ -107,7 +107,7 @@ static bool packet_accept(struct packet *self, struct tpacket2_hdr *slot, struct
     struct virtio_net_hdr left;
     uint8_t *base = (uint8_t *)slot;
     memcpy(&left, base + slot->tp_mac - sizeof left, sizeof left);
-    *frame = (struct carrick_frame){base + slot->tp_mac, slot->tp_snaplen};
+    *frame = (struct carrick_frame){.data = base + slot->tp_mac, .len = slot->tp_snaplen};
     bool whole = slot->tp_len <= slot->tp_snaplen && slot->tp_len <= carrick_port_frame_max(&self->port);
     if (whole && (left.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
         whole = packet_finish_checksum(frame->data, frame->len, &left);
@@ -193,18 +193,31 @@ static uint32_t packet_receive(struct carrick_port *port, uint64_t now, struct c
     return n;
 }
 
+/* A kernel that does not cut frames gets packets from now on. */
+static void packet_flush(struct packet *self) {
+    int why = carrick_batch_flush(self->sender, &self->out, &self->port);
+    if (why == EINVAL || why == EOPNOTSUPP)
+        self->port.joins = 0;
+}
+
 static uint32_t packet_reserve(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
     (void)now;
     struct packet *self = (struct packet *)port;
-    carrick_batch_flush(self->sender, &self->out, port);
-    return carrick_queue_reserve(&self->out, frames, count, carrick_port_frame_max(port));
+    packet_flush(self);
+    return carrick_queue_reserve(&self->out, frames, count,
+                                 port->joins ? CARRICK_SEGMENTS_MOST : carrick_port_frame_max(port));
 }
 
 static void packet_commit(struct carrick_port *port, uint64_t now, const struct carrick_frame *frames, uint32_t count) {
     (void)now;
     struct packet *self = (struct packet *)port;
+    for (uint32_t i = 0; i < count; i++) {
+        struct virtio_net_hdr how;
+        (void)carrick_segments_describe(frames[i].data, frames[i].len, frames[i].segment, &how);
+        memcpy(frames[i].data - sizeof how, &how, sizeof how);
+    }
     carrick_queue_commit(&self->out, frames, count);
-    carrick_batch_flush(self->sender, &self->out, port);
+    packet_flush(self);
 }
 
 static bool packet_busy(const struct carrick_port *port) {
@@ -268,11 +281,16 @@ static bool packet_map_ring(struct packet *self) {
     return true;
 }
 
-/* Frames that hold several packets wait for us whole; without the privilege, as many as the system allows. */
-static bool packet_take_long(struct packet *self) {
+/* Room for frames that hold several packets; without the privilege, as much as the system allows. */
+static void packet_make_room(int fd, int privileged, int option) {
     int room = PACKET_LONG;
-    if (setsockopt(self->port.fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room) != 0)
-        (void)setsockopt(self->port.fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    if (setsockopt(fd, SOL_SOCKET, privileged, &room, sizeof room) != 0)
+        (void)setsockopt(fd, SOL_SOCKET, option, &room, sizeof room);
+}
+
+/* Such frames wait for us whole. */
+static bool packet_take_long(struct packet *self) {
+    packet_make_room(self->port.fd, SO_RCVBUFFORCE, SO_RCVBUF);
     self->whole = malloc(CARRICK_SEGMENTS_MOST);
     return self->whole && packet_set(self->port.fd, PACKET_COPY_THRESH, 1) &&
            carrick_queue_make(&self->pieces, carrick_port_frame_room(&self->port), CARRICK_PORT_BATCH);
@@ -347,18 +365,20 @@ static bool packet_setup(struct packet *self, const char *device, const struct c
         (self->all && !carrick_device_promiscuous(self->port.fd, asked.index)) ||
         bind(self->port.fd, (struct sockaddr *)&where, sizeof where) != 0)
         return false;
-    /* Old kernels have neither: then our own frames are told apart by their type, and go through the device's queue. */
+    /* Old kernels have not: then our own frames are told apart by their type. */
     (void)packet_set(self->port.fd, PACKET_IGNORE_OUTGOING, 1);
-    (void)packet_set(self->sender, PACKET_QDISC_BYPASS, 1);
     where.sll_protocol = 0;
-    if (bind(self->sender, (struct sockaddr *)&where, sizeof where) != 0)
+    if (!packet_set(self->sender, PACKET_VNET_HDR, 1) ||
+        bind(self->sender, (struct sockaddr *)&where, sizeof where) != 0)
         return false;
+    packet_make_room(self->sender, SO_SNDBUFFORCE, SO_SNDBUF);
+    self->port.joins = CARRICK_SEGMENTS_MOST - CARRICK_ETHER_HEADER;
     if (taken && !carrick_address_is_unspecified(taken->address)) {
         if (!carrick_device_join(self->port.fd, asked.index, taken->address))
             return false;
         packet_keep(self, asked.index, taken);
     }
-    return carrick_queue_make(&self->out, carrick_port_frame_room(&self->port), PACKET_DEPTH);
+    return carrick_queue_make_after(&self->out, sizeof(struct virtio_net_hdr), CARRICK_SEGMENTS_MOST, PACKET_DEPTH);
 }
 
 static void packet_explain(const char *device, int why, struct carrick_port_error *error) {

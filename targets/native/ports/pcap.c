@@ -163,6 +163,7 @@ static struct carrick_port *wrap(struct carrick_port *inner, struct capture *to,
     self->port.ops = &pcap_ops;
     self->port.inner = inner;
     self->port.kind = "pcap";
+    self->port.joins = 0; /* each packet is seen here */
     self->to = to;
     pcap_describe(self);
     return &self->port;

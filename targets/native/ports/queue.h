@@ -11,15 +11,25 @@ struct carrick_queue {
     uint8_t *memory;
     uint32_t *lens;
     uint32_t stride, depth; /* depth: a power of two */
+    uint32_t before;        /* bytes before a frame that are sent with it, and are the port's */
     uint32_t head, tail;    /* count up for ever */
 };
 
+#define CARRICK_QUEUE_LINE 64u
+
 /* False: out of memory. */
-static inline bool carrick_queue_make(struct carrick_queue *q, uint32_t frame_max, uint32_t depth) {
-    *q = (struct carrick_queue){.stride = (frame_max + 63u) & ~63u, .depth = depth};
+static inline bool carrick_queue_make_after(struct carrick_queue *q, uint32_t before, uint32_t frame_max,
+                                            uint32_t depth) {
+    uint32_t stride = frame_max + (before ? CARRICK_QUEUE_LINE : 0) + CARRICK_QUEUE_LINE - 1;
+    *q = (struct carrick_queue){
+        .stride = stride / CARRICK_QUEUE_LINE * CARRICK_QUEUE_LINE, .depth = depth, .before = before};
     q->memory = aligned_alloc(64, (size_t)q->stride * depth);
     q->lens = calloc(depth, sizeof *q->lens);
     return q->memory && q->lens;
+}
+
+static inline bool carrick_queue_make(struct carrick_queue *q, uint32_t frame_max, uint32_t depth) {
+    return carrick_queue_make_after(q, 0, frame_max, depth);
 }
 
 static inline void carrick_queue_free(struct carrick_queue *q) {
@@ -28,7 +38,7 @@ static inline void carrick_queue_free(struct carrick_queue *q) {
 }
 
 static inline uint8_t *carrick_queue_at(const struct carrick_queue *q, uint32_t n) {
-    return q->memory + (size_t)(n & (q->depth - 1)) * q->stride;
+    return q->memory + (size_t)(n & (q->depth - 1)) * q->stride + (q->before ? CARRICK_QUEUE_LINE : 0);
 }
 
 static inline uint32_t *carrick_queue_len(const struct carrick_queue *q, uint32_t n) {
@@ -46,7 +56,7 @@ static inline uint32_t carrick_queue_reserve(const struct carrick_queue *q, stru
     if (count > free_places)
         count = free_places;
     for (uint32_t i = 0; i < count; i++)
-        frames[i] = (struct carrick_frame){carrick_queue_at(q, q->tail + i), room};
+        frames[i] = (struct carrick_frame){.data = carrick_queue_at(q, q->tail + i), .len = room};
     return count;
 }
 

@@ -62,6 +62,13 @@ static const struct carrick_engine *engine_of(uint8_t kind, bool six) {
     return NULL;
 }
 
+static const struct carrick_engine *engine_for(uint8_t protocol) {
+    for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++)
+        if (engines[i].protocol == protocol)
+            return &engines[i];
+    return NULL;
+}
+
 /* Whether the network header ends where that of the transport begins. */
 static bool has_network(const struct carrick_segments *all, uint32_t len) {
     uint32_t least = NETWORK + (all->six ? IPV6_LEAST : IPV4_LEAST);
@@ -94,6 +101,28 @@ bool carrick_segments_begin(struct carrick_segments *all, const uint8_t *frame, 
         return false;
     all->payload = len - all->headers;
     return true;
+}
+
+bool carrick_segments_describe(const uint8_t *frame, uint32_t len, uint16_t segment, struct virtio_net_hdr *how) {
+    *how = (struct virtio_net_hdr){.gso_type = VIRTIO_NET_HDR_GSO_NONE};
+    if (segment == 0)
+        return true;
+    bool six = len > NETWORK && frame[NETWORK] >> 4 == 6;
+    uint32_t transport = NETWORK + (six ? IPV6_LEAST : IPV4_LEAST);
+    const struct carrick_engine *engine = len > transport ? engine_for(frame[NETWORK + (six ? 6 : 9)]) : NULL;
+    if (!engine || len < transport + engine->least)
+        return false;
+    how->flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
+    how->gso_type = engine->kinds[six];
+    if (engine->flags && (frame[transport + engine->flags] & engine->first))
+        how->gso_type |= VIRTIO_NET_HDR_GSO_ECN;
+    how->gso_size = segment;
+    how->csum_start = (uint16_t)transport;
+    how->csum_offset = engine->sum;
+    struct carrick_segments all;
+    bool whole = carrick_segments_begin(&all, frame, len, how);
+    how->hdr_len = (uint16_t)all.headers;
+    return whole;
 }
 
 /* The length, and what else of a network header is another one in each packet. */

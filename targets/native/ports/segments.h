@@ -48,6 +48,10 @@ static inline uint32_t carrick_segments_longest(const struct carrick_segments *a
     return all->headers + (left < all->size ? left : all->size);
 }
 
+/* What virtio's header says of a frame that an engine is to make packets of, with `segment` bytes of payload in each;
+ * 0: of one packet, whose checksums are made. False: there is no engine for it. */
+bool carrick_segments_describe(const uint8_t *frame, uint32_t len, uint16_t segment, struct virtio_net_hdr *how);
+
 /* Writes the next frame, and returns its length. There must be one left, and room for the longest. */
 uint32_t carrick_segments_next(struct carrick_segments *all, uint8_t *out);
 

@@ -28,7 +28,7 @@ static uint32_t tun_receive(struct carrick_port *port, uint64_t now, struct carr
         ssize_t got = read(port->fd, place, self->in.stride);
         if (got < 0)
             break;
-        frames[n++] = (struct carrick_frame){place, (uint32_t)got};
+        frames[n++] = (struct carrick_frame){.data = place, .len = (uint32_t)got};
     }
     port->rx += n;
     return n;

@@ -153,7 +153,7 @@ uint32_t carrick_xsk_receive(struct carrick_xsk *xsk, struct carrick_frame *fram
         count = end - at;
     for (uint32_t n = 0; n < count; n++) {
         const struct xdp_desc *came = &descriptors[(at + n) & xsk->arrived.mask];
-        frames[n] = (struct carrick_frame){xsk->memory + came->addr, came->len};
+        frames[n] = (struct carrick_frame){.data = xsk->memory + came->addr, .len = came->len};
     }
     xsk->lent = count;
     return count;
@@ -174,7 +174,7 @@ uint32_t carrick_xsk_reserve(struct carrick_xsk *xsk, struct carrick_frame *fram
         count = room;
     for (uint32_t n = 0; n < count; n++) {
         uint8_t *data = xsk->memory + (size_t)xsk->free[xsk->free_count - 1 - n] * xsk->frame_octets;
-        frames[n] = (struct carrick_frame){data, xsk->frame_octets};
+        frames[n] = (struct carrick_frame){.data = data, .len = xsk->frame_octets};
     }
     return count;
 }

@@ -362,7 +362,8 @@ static void tables_are_bounded_and_forget(void) {
     const uint64_t minute = UINT64_C(60000000000);
     uint64_t now = minute;
     for (uint32_t i = 0; i < 4 * CARRICK_STATIONS; i++) {
-        struct carrick_frame frame = {data, make(data, mac(BOB), 0x0b000000 + i, BOB, payload, sizeof payload)};
+        struct carrick_frame frame = {.data = data,
+                                      .len = make(data, mac(BOB), 0x0b000000 + i, BOB, payload, sizeof payload)};
         carrick_store32(data + 8, 0x01000000 + i);
         CHECK(carrick_bridge_receive(bridge, ++now, 0, &frame) == CARRICK_BRIDGE_CORE);
         if (i % 64 == 0) {

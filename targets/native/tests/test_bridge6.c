@@ -45,7 +45,7 @@ static struct carrick_frame packet(const uint8_t *to, struct carrick_ip6_address
         carrick_store16(octets + 12, 0x86dd);
     }
     carrick_ip6_build(octets + headroom, &ip, 0);
-    return (struct carrick_frame){octets, headroom + CARRICK_IP6_HEADER};
+    return (struct carrick_frame){.data = octets, .len = headroom + CARRICK_IP6_HEADER};
 }
 
 /* A message of neighbour discovery that says which hardware address a host has. */

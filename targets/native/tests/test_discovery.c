@@ -22,7 +22,7 @@ static void open_net(struct carrick_net *net) {
     memcpy(config.mac, our_mac, 6);
     CHECK(carrick_net_open(net, &config));
     for (uint32_t i = 0; i < CARRICK_PORT_BATCH; i++)
-        frames[i] = (struct carrick_frame){memory[i], 1514};
+        frames[i] = (struct carrick_frame){.data = memory[i], .len = 1514};
 }
 
 /* A message that the peer sends. RFC 4861 §4: type, code, checksum, flags, target, options. */
@@ -50,7 +50,7 @@ static bool hear(struct carrick_net *net, uint64_t now, const struct said *said)
     message[25] = 1;
     memcpy(message + 26, said->mac, 6);
     carrick_store_sum(message + 2, carrick_sum_pseudo6(ip.src, ip.dst, ICMP6, len) + carrick_sum(message, len));
-    struct carrick_frame frame = {octets, 54 + len};
+    struct carrick_frame frame = {.data = octets, .len = 54 + len};
     const uint8_t *packets[1];
     uint32_t lens[1];
     return carrick_net_receive(net, now, &frame, 1, packets, lens) == 1;
@@ -76,7 +76,7 @@ static struct said answers(struct carrick_ip6_address target, uint32_t flags, co
 /* A packet of ours in a reserved frame, as a core leaves it, and what becomes of it: where it is sent, or 0. */
 static uint64_t send_to(struct carrick_net *net, uint64_t now, struct carrick_ip6_address to) {
     struct carrick_ip6 ip = {.src = us, .dst = to, .protocol = 253, .ttl = 64};
-    struct carrick_frame frame = {memory[7], 44};
+    struct carrick_frame frame = {.data = memory[7], .len = 44};
     carrick_ip6_build(frame.data + 14, &ip, 4);
     carrick_net_frame(net, now, &frame);
     CHECK(frame.len == 0 || (frame.len == 58 && carrick_load16(frame.data + 12) == 0x86dd));

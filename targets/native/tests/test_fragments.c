@@ -64,7 +64,7 @@ static uint32_t build(const struct carrick_net *net, const struct piece *piece, 
 /* Gives a fragment to the net. Returns the packet that is whole then; NULL: none is. */
 static const uint8_t *give(struct carrick_net *net, uint64_t now, struct piece piece, uint32_t *len) {
     static uint8_t octets[HEADROOM + 56 + MOST];
-    struct carrick_frame frame = {octets, build(net, &piece, octets)};
+    struct carrick_frame frame = {.data = octets, .len = build(net, &piece, octets)};
     const uint8_t *packet = NULL;
     uint32_t n = carrick_net_receive(net, now, &frame, 1, &packet, len);
     return n ? packet : NULL;
@@ -164,7 +164,7 @@ static void congestion_is_kept(bool six) {
 static bool is_told(struct carrick_net *net, uint64_t now, bool six) {
     static uint8_t octets[1514], sent[HEADROOM + 56 + MOST];
     const struct piece piece = {0, 16, 1, true, 0};
-    struct carrick_frame frame = {octets, sizeof octets};
+    struct carrick_frame frame = {.data = octets, .len = sizeof octets};
     uint32_t len = build(net, &piece, sent) - HEADROOM, header = six ? 40 : 20;
     if (carrick_net_owed(net, now, &frame, 1) != 1 || frame.len != HEADROOM + header + 8 + len)
         return false;
@@ -176,7 +176,7 @@ static bool is_told(struct carrick_net *net, uint64_t now, bool six) {
 /* A parameter problem with this code and pointer is owed, and nothing else. */
 static bool is_reported(struct carrick_net *net, uint8_t code, uint32_t pointer) {
     static uint8_t octets[1514];
-    struct carrick_frame frame = {octets, sizeof octets};
+    struct carrick_frame frame = {.data = octets, .len = sizeof octets};
     const uint8_t *message = octets + HEADROOM + 40;
     return carrick_net_owed(net, 0, &frame, 1) == 1 && memcmp(octets, peer_mac, 6) == 0 && message[0] == 4 &&
            message[1] == code && carrick_load32(message + 4) == pointer && carrick_net_owed(net, 0, &frame, 1) == 0;
@@ -191,7 +191,7 @@ static void wrong_fragments_are_reported(void) {
     open_net(&net, true);
     CHECK(!give(&net, 0, (struct piece){16, 15, 1, true, 0}, &len) && is_reported(&net, 0, 4));
     CHECK(!give(&net, 0, (struct piece){65528, 16, 1, false, 0}, &len) && is_reported(&net, 0, 50));
-    struct carrick_frame frame = {octets, build(&net, &(struct piece){0, 16, 1, true, 0}, octets)};
+    struct carrick_frame frame = {.data = octets, .len = build(&net, &(struct piece){0, 16, 1, true, 0}, octets)};
     octets[HEADROOM + 48] = CARRICK_IP6_DESTINATION;
     octets[HEADROOM + 57] = 2; /* 24 bytes of options */
     CHECK(carrick_net_receive(&net, 0, &frame, 1, &packet, &len) == 0 && is_reported(&net, 3, 0));
@@ -236,7 +236,7 @@ static void what_is_lent_is_not_written(bool six) {
     open_net(&net, six);
     for (uint32_t n = 0; n < COUNT; n++) {
         struct piece piece = {n % 2 * 1000, n % 2 ? 400 : 1000, n / 2, n % 2 == 0, 0};
-        frames[n] = (struct carrick_frame){octets[n], build(&net, &piece, octets[n])};
+        frames[n] = (struct carrick_frame){.data = octets[n], .len = build(&net, &piece, octets[n])};
     }
     CHECK(carrick_net_receive(&net, 0, frames, 64, packets, lens) == DATAGRAMS);
     for (uint32_t n = 0; n < DATAGRAMS; n++)

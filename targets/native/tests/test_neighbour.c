@@ -25,7 +25,7 @@ static void open_net(struct carrick_net *net, uint32_t address, const uint8_t *m
 static void give(struct carrick_net *net, uint64_t now, uint8_t *frame, uint32_t len) {
     const uint8_t *packets[1];
     uint32_t lens[1];
-    struct carrick_frame in = {frame, len};
+    struct carrick_frame in = {.data = frame, .len = len};
     (void)carrick_net_receive(net, now, &in, 1, packets, lens);
 }
 
@@ -57,7 +57,7 @@ static void hear_packet(struct carrick_net *net, uint64_t now, uint32_t from, co
 /* Sends a packet to `to`: the frame is in `memory`, its length is returned, 0: it waits, or is lost. */
 static uint32_t send_packet(struct carrick_net *net, uint64_t now, uint32_t to, uint8_t *memory) {
     struct carrick_ip ip = {.src = net->config.address, .dst = to, .protocol = 253, .ttl = 64};
-    struct carrick_frame frame = {memory, 24};
+    struct carrick_frame frame = {.data = memory, .len = 24};
     carrick_ip_build(memory + 14, &ip, 4, 0);
     carrick_net_frame(net, now, &frame);
     return frame.len;
@@ -70,7 +70,7 @@ static bool sends_to(struct carrick_net *net, uint64_t now, uint32_t to, const u
 
 /* What is owed by now; of one frame at most. False: nothing. */
 static bool owes(struct carrick_net *net, uint64_t now, uint8_t *memory) {
-    struct carrick_frame frame = {memory, 1514};
+    struct carrick_frame frame = {.data = memory, .len = 1514};
     return carrick_net_owed(net, now, &frame, 1) == 1;
 }
 
@@ -240,7 +240,8 @@ static void end_turn(struct end *own, struct end *other, uint64_t now) {
     }
     if (now % (100 * MS) == 0 && (len = send_packet(&own->net, now, other->net.config.address, memory)) > 0)
         carrick_line_put(&other->in, now, memory, len);
-    for (frame = (struct carrick_frame){memory, sizeof memory}; carrick_net_owed(&own->net, now, &frame, 1) == 1;)
+    for (frame = (struct carrick_frame){.data = memory, .len = sizeof memory};
+         carrick_net_owed(&own->net, now, &frame, 1) == 1;)
         carrick_line_put(&other->in, now, memory, frame.len);
 }
 

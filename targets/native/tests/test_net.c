@@ -18,7 +18,7 @@ static void open_net(struct carrick_net *net, uint32_t gateway) {
     memcpy(config.mac, our_mac, 6);
     CHECK(carrick_net_open(net, &config));
     for (uint32_t i = 0; i < CARRICK_PORT_BATCH; i++)
-        frames[i] = (struct carrick_frame){memory[i], 1514};
+        frames[i] = (struct carrick_frame){.data = memory[i], .len = 1514};
 }
 
 static struct carrick_frame arp(uint8_t *out, uint16_t operation, uint32_t from, const uint8_t *mac, uint32_t to) {
@@ -34,14 +34,14 @@ static struct carrick_frame arp(uint8_t *out, uint16_t operation, uint32_t from,
     memcpy(out + 22, mac, 6);
     carrick_store32(out + 28, from);
     carrick_store32(out + 38, to);
-    return (struct carrick_frame){out, 42};
+    return (struct carrick_frame){.data = out, .len = 42};
 }
 
 /* A packet of ours in a reserved frame, as a core leaves it. */
 static struct carrick_frame packet(uint32_t to) {
     struct carrick_ip ip = {.src = US, .dst = to, .protocol = 253, .ttl = 64};
     carrick_ip_build(memory[0] + 14, &ip, 4, 0);
-    return (struct carrick_frame){memory[0], 24};
+    return (struct carrick_frame){.data = memory[0], .len = 24};
 }
 
 static uint32_t give(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame) {
@@ -135,7 +135,7 @@ static struct carrick_frame ping(uint8_t *out, uint32_t octets) {
     out[35] = 0;
     carrick_store16(out + 36, 0);
     carrick_store_sum(out + 36, carrick_sum(out + 34, octets));
-    return (struct carrick_frame){out, 34 + octets};
+    return (struct carrick_frame){.data = out, .len = 34 + octets};
 }
 
 static void an_echo_comes_back(void) {
@@ -202,12 +202,12 @@ static void sources_are_hosts(void) {
     for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct carrick_ip ip = {.src = cases[i].source, .dst = US, .protocol = 253, .ttl = 64};
         carrick_ip_build(buffer + 14, &ip, 4, 0);
-        CHECK(give(&net, 0, &(struct carrick_frame){buffer, 38}) == cases[i].host);
+        CHECK(give(&net, 0, &(struct carrick_frame){.data = buffer, .len = 38}) == cases[i].host);
     }
     struct carrick_ip ip = {.src = 0x0a0000ff, .dst = US, .protocol = 253, .ttl = 64};
     carrick_ip_build(buffer + 14, &ip, 4, 0);
     net.config.prefix = 32;
-    CHECK(give(&net, 0, &(struct carrick_frame){buffer, 38}) == 1);
+    CHECK(give(&net, 0, &(struct carrick_frame){.data = buffer, .len = 38}) == 1);
     carrick_net_close(&net);
 }
 

@@ -38,11 +38,11 @@ static void open_net(struct carrick_net *net, bool six) {
 
 /* Gives the packet in `octets` to the net. Returns how many errors are sent then. */
 static uint32_t answers(struct carrick_net *net, uint64_t now, uint32_t len) {
-    struct carrick_frame frame = {octets, ETHER + len};
+    struct carrick_frame frame = {.data = octets, .len = ETHER + len};
     const uint8_t *packets[1];
     uint32_t lens[1];
     for (uint32_t i = 0; i < 64; i++)
-        frames[i] = (struct carrick_frame){memory[i], sizeof memory[i]};
+        frames[i] = (struct carrick_frame){.data = memory[i], .len = sizeof memory[i]};
     (void)carrick_net_receive(net, now, &frame, 1, packets, lens);
     return carrick_net_owed(net, now, frames, 64);
 }
@@ -175,7 +175,7 @@ static void any_frame_harms_nobody(bool six) {
         uint8_t *exact = malloc(len ? len : 1);
         CHECK(exact);
         memcpy(exact, octets, len);
-        struct carrick_frame frame = {exact, len};
+        struct carrick_frame frame = {.data = exact, .len = len};
         const uint8_t *packet;
         uint32_t packet_len;
         uint64_t now = n * ONE_NS;
@@ -183,7 +183,7 @@ static void any_frame_harms_nobody(bool six) {
         CHECK(taken == 0 || carrick_sum(packet, packet_len) != UINT64_MAX); /* all of it is there */
         free(exact);
         for (uint32_t i = 0; i < 64; i++)
-            frames[i] = (struct carrick_frame){memory[i], 1514};
+            frames[i] = (struct carrick_frame){.data = memory[i], .len = 1514};
         (void)carrick_net_owed(&net, now, frames, 64);
     }
     CHECK(net.counters[CARRICK_NET_ERRORS] > 0 && net.counters[CARRICK_NET_FRAGMENTS] > 0 &&

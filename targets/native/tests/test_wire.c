@@ -130,7 +130,7 @@ static void a_vlan_tag_stays_in_its_frame(void) {
     carrick_store16(sent + 14, 0x6005);
     carrick_store16(sent + 16, ETH_P_IP);
     CHECK(send(fd, sent, sizeof sent, 0) == sizeof sent);
-    struct carrick_frame frame = {NULL, 0}, room;
+    struct carrick_frame frame = {.data = NULL, .len = 0}, room;
     for (int tries = 0; frame.len != sizeof sent && tries < 5000; tries++) {
         struct pollfd readable = {.fd = port->fd, .events = POLLIN};
         (void)poll(&readable, 1, 1);

@@ -105,10 +105,11 @@ static uint32_t toy_tx(struct carrick_core *core, uint8_t *buffer, uint32_t cap,
 }
 
 static uint32_t toy_tx_burst(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
-                             uint32_t count, uint64_t now) {
+                             uint16_t *segments, uint32_t count, uint64_t now) {
     uint32_t n = 0;
-    while (n < count && (lens[n] = toy_tx(core, buffers[n], cap, now)) != 0)
-        n++;
+    for (; n < count && (lens[n] = toy_tx(core, buffers[n], cap, now)) != 0; n++)
+        if (segments)
+            segments[n] = 0;
     return n;
 }
 

@@ -175,8 +175,8 @@ static uint32_t give_some(const struct carrick_core *core, uint32_t most, uint64
 
 /* No packet leaves by the host: those that wait are given frames of the device. */
 uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
-                                 uint32_t count, uint64_t now) {
-    (void)buffers, (void)cap, (void)lens, (void)count;
+                                 uint16_t *segments, uint32_t count, uint64_t now) {
+    (void)buffers, (void)cap, (void)lens, (void)segments, (void)count;
     /* What comes from here on calls again. */
     __atomic_store_n(&kernel_shared(core->kernel)->called, 0, __ATOMIC_SEQ_CST);
     bool pushed = now < core->goes_at || tap_push(&core->kernel->tap);
@@ -193,7 +193,7 @@ uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buff
 
 uint32_t carrick_kernel_tx(struct carrick_core *core, uint8_t *buffer, uint32_t cap, uint64_t now) {
     uint32_t len;
-    return carrick_kernel_tx_burst(core, &buffer, cap, &len, 1, now);
+    return carrick_kernel_tx_burst(core, &buffer, cap, &len, NULL, 1, now);
 }
 
 /* None comes by the host either. */

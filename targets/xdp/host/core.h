@@ -93,7 +93,7 @@ uint32_t carrick_kernel_rx_burst(struct carrick_core *core, const uint8_t *const
                                  uint32_t count, uint64_t now);
 uint32_t carrick_kernel_tx(struct carrick_core *core, uint8_t *buffer, uint32_t cap, uint64_t now);
 uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
-                                 uint32_t count, uint64_t now);
+                                 uint16_t *segments, uint32_t count, uint64_t now);
 int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now);
 int carrick_kernel_advance(struct carrick_core *core, uint64_t now);
 uint64_t carrick_kernel_wake_by(const struct carrick_core *core);

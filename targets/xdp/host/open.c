@@ -31,7 +31,7 @@ static uint32_t kernel_reserve(struct carrick_port *port, uint64_t now, struct c
     (void)now;
     struct carrick_kernel *kernel = (struct carrick_kernel *)port;
     for (uint32_t i = 0; i < count; i++)
-        frames[i] = (struct carrick_frame){kernel->frame, 0};
+        frames[i] = (struct carrick_frame){.data = kernel->frame, .len = 0};
     return count;
 }
 

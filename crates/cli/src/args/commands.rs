@@ -154,13 +154,16 @@ pub struct Build {
     #[arg(long, default_value = TARGET)]
     pub target: String,
     /// Folder to write
-    #[arg(short, long, required_unless_present = "explain_placement")]
+    #[arg(short, long, required_unless_present = "explained")]
     pub output: Option<PathBuf>,
     /// Build nothing; print where each chain runs on the target, and why
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long, conflicts_with = "output", group = "explained")]
     pub explain_placement: bool,
+    /// Build nothing; print which packets an engine of segmentation makes, and what prevents it
+    #[arg(long, conflicts_with = "output", group = "explained")]
+    pub explain_offloads: bool,
     /// Output format
-    #[arg(long, value_enum, default_value = "pretty", requires = "explain_placement")]
+    #[arg(long, value_enum, default_value = "pretty", requires = "explained")]
     pub format: Format,
 }
 

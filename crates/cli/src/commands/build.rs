@@ -4,8 +4,10 @@
 use std::process::ExitCode;
 
 use carrick_driver::Failure;
+use carrick_driver::explain_offloads::Offloads;
 use carrick_driver::explain_placement::Explained;
 use carrick_driver::targets::{Against, Targets};
+use serde_json::Value;
 
 use crate::args::Build;
 use crate::load::load;
@@ -24,10 +26,19 @@ pub fn run(args: &Build, targets: Targets) -> Result<ExitCode, Failure> {
 /// Also of what the target lacks something for: where it would run is a question of its own.
 fn explain(args: &Build, against: &Against) -> Result<ExitCode, Failure> {
     let program = load(&args.source)?;
-    let explained = Explained::new(&program, &against.file);
-    match args.format {
-        Format::Pretty => print!("{}", explained.pretty()),
-        Format::Json => output::json(&explained.json()),
+    if args.explain_offloads {
+        let offloads = Offloads::new(&program, &against.file)?;
+        say(args.format, || offloads.pretty(), || offloads.json());
+    } else {
+        let explained = Explained::new(&program, &against.file);
+        say(args.format, || explained.pretty(), || explained.json());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn say(format: Format, pretty: impl Fn() -> String, json: impl Fn() -> Value) {
+    match format {
+        Format::Pretty => print!("{}", pretty()),
+        Format::Json => output::json(&json()),
+    }
 }

@@ -24,6 +24,7 @@ pub fn run(args: &args::Targets, targets: Targets) -> Result<ExitCode, Failure> 
     table("instruction", &all, |t| &t.instructions);
     table("block for packets", &all, |t| &t.blocks);
     table("block for events", &all, |t| &t.event_blocks);
+    table("engine of ports", &all, |t| &t.engines);
     limits(&all);
     Ok(ExitCode::SUCCESS)
 }

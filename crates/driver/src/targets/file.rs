@@ -36,6 +36,9 @@ pub struct TargetFile {
     /// scheduling blocks for events
     #[serde(default)]
     pub event_blocks: Vec<String>,
+    /// `segmentation`: what its ports do to packets that the program gives them
+    #[serde(default)]
+    pub engines: Vec<String>,
     /// where code can run, the last one everything; none: in one place
     #[serde(default)]
     pub sites: Vec<Site>,

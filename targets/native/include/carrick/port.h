@@ -25,6 +25,9 @@
 struct carrick_frame {
     uint8_t *data;
     uint32_t len;
+    /* Of one that is sent: the payload of each packet that the port's engine makes of it but the last, in bytes; 0: it
+     * is one packet. */
+    uint16_t segment;
 };
 
 struct carrick_port;
@@ -55,6 +58,9 @@ struct carrick_port {
     uint32_t device;            /* the index of the network device in this network namespace; 0: there is none */
     char device_name[16];       /* when the port was opened */
     uint32_t mtu;               /* bytes of an IP packet */
+    /* Bytes of the IP packet that an engine of the port makes several of (RFC 9293 over IPv4 and IPv6), which reserve
+     * has room for; 0: it has none. A wrapper has none: it sees each packet. */
+    uint32_t joins;
     bool ethernet;
     uint8_t mac[6];
     uint64_t rx, tx; /* frames */

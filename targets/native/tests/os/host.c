@@ -54,9 +54,9 @@ static uint32_t checked_rx(struct carrick_core *core, const uint8_t *const *pack
 }
 
 static uint32_t checked_tx(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
-                           uint32_t count, uint64_t now) {
+                           uint16_t *segments, uint32_t count, uint64_t now) {
     check_time(core, now, "tx_burst");
-    return program->tx_burst(core, buffers, cap, lens, count, now);
+    return program->tx_burst(core, buffers, cap, lens, segments, count, now);
 }
 
 static bool checked_completion(struct carrick_core *core, struct carrick_completion *done) {

@@ -48,7 +48,7 @@ static uint32_t wire_receive(struct carrick_port *port, uint64_t now, struct car
             break;
         from->lent++;
         if (frame->len)
-            frames[n++] = (struct carrick_frame){frame->octets, frame->len};
+            frames[n++] = (struct carrick_frame){.data = frame->octets, .len = frame->len};
     }
     port->rx += n;
     wire_tell(from);
@@ -61,7 +61,8 @@ static uint32_t wire_reserve(struct carrick_port *port, uint64_t now, struct car
     uint32_t free_places = WIRE_DEPTH - (end->tail - end->head);
     count = count < free_places ? count : free_places;
     for (uint32_t i = 0; i < count; i++)
-        frames[i] = (struct carrick_frame){end->out[(end->tail + i) % WIRE_DEPTH].octets, carrick_port_frame_max(port)};
+        frames[i] = (struct carrick_frame){.data = end->out[(end->tail + i) % WIRE_DEPTH].octets,
+                                           .len = carrick_port_frame_max(port)};
     return count;
 }
 

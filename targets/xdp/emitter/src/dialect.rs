@@ -264,6 +264,7 @@ impl Dialect for Kernel {
             routed: "(void)CARRICK_OWN(build_routed)(core, &h->net__, header_len",
             identification: "CARRICK_OWN(identification)()",
             ends: "return (int)headers;",
+            joins: false,
         }
     }
 
