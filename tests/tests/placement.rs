@@ -120,7 +120,7 @@ fn an_engine_makes_packets_where_the_rules_say_what_it_does() {
     let text = fs::read_to_string(root().join("tests/programs/joined.mtp")).expect("readable");
     let said = |from: &str, to: &str| {
         assert!(text.contains(from), "{from}");
-        let compiled = carrick_driver::compile_text("joined.mtp", &text.replacen(from, to, 1));
+        let compiled = carrick_driver::compile_text("joined.mtp", text.replacen(from, to, 1));
         let program = compiled.program.unwrap_or_else(|| panic!("{to}: {:?}", compiled.diagnostics));
         let offloads = Offloads::new(&program, &native).expect("its ports have one");
         assert_eq!(
