@@ -132,10 +132,25 @@ fn an_engine_makes_packets_where_the_rules_say_what_it_does() {
     let whole = said("", "");
     assert_eq!(whole["joined"], true);
     let conditions = whole["if"].as_array().map_or(0, Vec::len);
-    assert_eq!(conditions, 6, "protocol and number, three flags, two others: {whole}");
+    assert_eq!(conditions, 7, "protocol and number, three flags, three others: {whole}");
     for (from, to, why) in [
         ("uint8 protocol = 6", "uint8 protocol = 253", "no engine takes packets of IP protocol 253"),
         ("prev.number + uint32(prev.payload.len / 1B)", "prev.number + 1", "`counted` does not count"),
+        (
+            "uint32(prev.payload.len / 1B)]",
+            "uint32(uint8(prev.payload.len / 1B))]",
+            "`counted` does not count",
+        ),
+        (
+            "[part::number, bp.number,",
+            "[part::number, uint32(uint16(bp.number)),",
+            "`counted` does not count",
+        ),
+        (
+            "uint32 number;\n    uint32 k;",
+            "uint32 number in 0..1000;\n    uint32 k;",
+            "no number without a range",
+        ),
         (
             "[part::late, false, false, bp.late]",
             "[part::late, false, bp.late]",

@@ -190,9 +190,14 @@ fn kept(place: &Path, name: &str) -> Option<Built> {
 
 /// A folder that nobody takes away as long as this is open.
 fn shared(folder: &Path) -> io::Result<File> {
-    let folder = File::open(folder)?;
-    flock(&folder, FlockOperation::LockShared)?;
-    Ok(folder)
+    let opened = File::open(folder)?;
+    flock(&opened, FlockOperation::LockShared)?;
+    // While it waited, it may have been taken away, and another one put in its place.
+    let (held, there) = (opened.metadata()?, fs::symlink_metadata(folder)?);
+    match (held.dev(), held.ino()) == (there.dev(), there.ino()) {
+        true => Ok(opened),
+        false => Err(io::ErrorKind::NotFound.into()),
+    }
 }
 
 /// Whoever looks for it finds the whole of it.
@@ -234,8 +239,8 @@ fn sweep(folder: &Path) -> io::Result<()> {
         }
         let Ok(folder) = File::open(&path) else { continue };
         if flock(&folder, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            fs::remove_dir_all(&path)?;
-            over -= 1;
+            // Another process may have done so.
+            over -= usize::from(fs::remove_dir_all(&path).is_ok() || !path.exists());
         }
     }
     Ok(())

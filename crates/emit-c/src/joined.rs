@@ -38,7 +38,10 @@ impl<'p> Emitter<'p> {
             "static inline uint64_t {name}_joined(const struct {core} *core, const struct {entry} *e, uint32_t headers, uint64_t mss, uint64_t left) {{"
         ));
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_;", bp.name));
-        self.w.line("if (left <= mss || core->joins < headers + 2 * mss || mss == 0)\n    return 0;");
+        let least = joined.engine.least;
+        self.w.line(format!(
+            "if (left <= mss || core->joins < headers + 2 * mss || mss < {least}u)\n    return 0;"
+        ));
         self.conditions(bp, &joined);
         self.w.end_with("return carrick_min64((core->joins - headers) / mss * mss, left);");
     }
@@ -84,17 +87,23 @@ impl<'p> Emitter<'p> {
         self.w.line("if (joined)\n    payload_len = joined;");
     }
 
-    /// In the same function, when a packet is counted and has its number: those behind the first.
+    /// In the same function, when a packet is counted and has its number: those behind the first. The rules of a packet that follows
+    /// look at the one before, which is the last of these.
     pub(crate) fn count_joined(&mut self, bp: &BlueprintDef) {
-        if !self.joins(bp) {
-            return;
-        }
+        let index = self.p.blueprints.iter().position(|other| other.name == bp.name);
+        let Some(joined) = index.and_then(|index| self.joined(index)) else { return };
+        let number = &bp.fields[self.p.seg_rules[joined.counts].field as usize];
+        let (cut, number, ty) = (&bp.name, safe(&number.name), self.names.ctype(&number.ty));
         self.w.open("if (joined) {");
         self.w.line("uint64_t more = (payload_len - 1) / mss;");
         self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS] += more;");
         if self.p.net_header.layer == NetLayer::Ipv4 {
             self.w.line("core->identification = (uint16_t)(core->identification + more);");
         }
+        self.w.open("if (!last) {");
+        self.w.line(format!("e->cut.{cut}_.{number} += ({ty})(payload_len - mss);"));
+        self.w.line(format!("e->cut.{cut}_.payload__.len = mss;"));
+        self.w.close("}");
         self.w.close("}");
     }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::arith::shape;
 use crate::expr::{BinOp, Expr, ExprKind};
 use crate::program::{BlueprintDef, BpField, BpFieldKind, NetLayer, Program, SegRule};
 use crate::walk;
@@ -25,13 +26,15 @@ pub struct Engine {
     pub last: &'static [u32],
     /// the Internet checksum over addresses, header and payload
     pub sum: u32,
+    /// the fewest bytes of payload in each packet
+    pub least: u32,
 }
 
 /// Those that virtio describes (1.2, 5.1.6.1) and the kernel has, over IPv4 and IPv6: of RFC 9293 §3.1, where CWR (RFC 3168) is of the
 /// first packet, PSH and FIN are of the last. The one for UDP changes nothing but lengths: no blueprint becomes several packets that
 /// are otherwise the same.
 pub const ENGINES: [Engine; 1] =
-    [Engine { protocol: 6, number: 32, words: 96, first: &[104], last: &[108, 111], sum: 128 }];
+    [Engine { protocol: 6, number: 32, words: 96, first: &[104], last: &[108, 111], sum: 128, least: 8 }];
 
 /// How a blueprint's packets are made by an engine. What a blueprint says when it is issued decides, too: these conditions are looked
 /// at then.
@@ -118,8 +121,14 @@ impl Program {
             return Err("its payload is not all that follows a header".into());
         }
         let at = |bit: u32, bits: u32| bp.fields.iter().find(|f| f.bit_offset == bit && f.bits == bits);
-        if !at(engine.number, 32).is_some_and(|f| matches!(f.kind, BpFieldKind::Plain { .. })) {
-            return Err(format!("bits {} to {} are no number", engine.number, engine.number + 31));
+        let free =
+            |f: &BpField| matches!(f.kind, BpFieldKind::Plain { .. }) && f.range.is_none() && f.base == 0;
+        if !at(engine.number, 32).is_some_and(free) {
+            return Err(format!(
+                "bits {} to {} are no number without a range",
+                engine.number,
+                engine.number + 31
+            ));
         }
         if !at(engine.words, 4).is_some_and(counts_words) {
             return Err(format!("bits {} to {} do not count its words", engine.words, engine.words + 3));
@@ -154,13 +163,24 @@ fn name(bp: &BlueprintDef, number: u32) -> String {
     field(bp, number).map_or_else(String::new, |f| f.written().into_owned())
 }
 
-/// An expression without conversions around it.
-fn bare(mut e: &Expr) -> &ExprKind {
+/// An expression without the conversions around it that keep a number of so many bits.
+fn bare(mut e: &Expr, bits: u32) -> &ExprKind {
     while let ExprKind::Cast(inner) = &e.kind {
+        let (width, signed) = shape(&e.ty);
+        if signed || width < bits {
+            break;
+        }
         e = inner;
     }
     &e.kind
 }
+
+/// Bits of what counts the bytes of a packet.
+const LENGTH: u32 = 16;
+/// Of a header's words of 4 bytes no more are sent than 4 bits count.
+const WORDS: u32 = 8;
+/// Of a number that an engine counts on.
+const NUMBER: u32 = 32;
 
 fn mentions(e: &Expr, is: impl Fn(&ExprKind) -> bool) -> bool {
     let mut found = false;
@@ -171,44 +191,45 @@ fn mentions(e: &Expr, is: impl Fn(&ExprKind) -> bool) -> bool {
 /// The bytes of the header by 4.
 fn counts_words(field: &BpField) -> bool {
     let BpFieldKind::Computed(e) = &field.kind else { return false };
-    let ExprKind::Binary(BinOp::Div, len, by) = bare(e) else { return false };
-    *bare(len) == ExprKind::HeaderLen && *bare(by) == ExprKind::Lit(4)
+    let ExprKind::Binary(BinOp::Div, len, by) = bare(e, WORDS) else { return false };
+    *bare(len, LENGTH) == ExprKind::HeaderLen && *bare(by, WORDS) == ExprKind::Lit(4)
 }
 
 /// `[field, bp.field, prev.field + prev.payload.len]`.
 fn counts_payload(rule: &SegRule) -> bool {
     let goes_on = |e: &Expr| {
-        let ExprKind::Binary(BinOp::Add, before, len) = bare(e) else { return false };
-        *bare(before) == ExprKind::PrevField(rule.field) && is_payload_before(len)
+        let ExprKind::Binary(BinOp::Add, before, len) = bare(e, NUMBER) else { return false };
+        *bare(before, NUMBER) == ExprKind::PrevField(rule.field) && is_payload_before(len)
     };
-    is_own(rule, &rule.first) && goes_on(&rule.mid) && goes_on(&rule.last)
+    is_own(rule, &rule.first, NUMBER) && goes_on(&rule.mid) && goes_on(&rule.last)
 }
 
 /// `prev.payload.len`, also as a number of bytes.
 fn is_payload_before(e: &Expr) -> bool {
-    match bare(e) {
+    match bare(e, LENGTH) {
         ExprKind::PrevPayloadLen => true,
-        ExprKind::Binary(BinOp::Div, len, by) => is_payload_before(len) && *bare(by) == ExprKind::Lit(1),
+        ExprKind::Binary(BinOp::Div, len, by) => is_payload_before(len) && *bare(by, 1) == ExprKind::Lit(1),
         _ => false,
     }
 }
 
 /// `[flag, bp.flag, false]`.
 fn first_alone(rule: &SegRule) -> bool {
-    is_own(rule, &rule.first) && is_false(&rule.mid) && is_false(&rule.last)
+    is_own(rule, &rule.first, 1) && is_false(&rule.mid) && is_false(&rule.last)
 }
 
 /// `[flag, false, false, bp.flag]`.
 fn last_alone(rule: &SegRule) -> bool {
-    is_false(&rule.first) && is_false(&rule.mid) && is_own(rule, &rule.last)
+    is_false(&rule.first) && is_false(&rule.mid) && is_own(rule, &rule.last, 1)
 }
 
-fn is_own(rule: &SegRule, e: &Expr) -> bool {
-    *bare(e) == ExprKind::BpField(rule.field)
+/// The field's own value, of so many bits.
+fn is_own(rule: &SegRule, e: &Expr, bits: u32) -> bool {
+    *bare(e, bits) == ExprKind::BpField(rule.field)
 }
 
 fn is_false(e: &Expr) -> bool {
-    *bare(e) == ExprKind::Lit(0)
+    *bare(e, 1) == ExprKind::Lit(0)
 }
 
 /// Whether a rule that leaves its field as it is in the second packet does so in all: it depends on nothing that changes. (The
@@ -220,7 +241,7 @@ fn keeps(rule: &SegRule, changed: &BTreeSet<u32>) -> bool {
             _ => false,
         })
     };
-    is_own(rule, &rule.first) && rule.mid == rule.last && steady(&rule.mid)
+    is_own(rule, &rule.first, u64::BITS) && rule.mid == rule.last && steady(&rule.mid)
 }
 
 impl SegRule {

@@ -122,6 +122,8 @@ bool carrick_stack_turn(struct carrick_stack *stack) {
 static bool loop_note_error(const struct carrick_port *port) {
     int why = 0;
     socklen_t len = sizeof why;
+    if (port->out_fd != 0)
+        (void)getsockopt(port->out_fd, SOL_SOCKET, SO_ERROR, &why, &len);
     if (getsockopt(port->fd, SOL_SOCKET, SO_ERROR, &why, &len) == 0)
         return true; /* of a socket: what is lost meanwhile is the program's to repair */
     fprintf(stderr, "The device of the port %s is gone.\n", port->kind);
@@ -141,8 +143,8 @@ static void loop_call(struct carrick_stack *stack, nfds_t watch) {
  * poll() refuses a list that is longer than the limit of open files (RLIMIT_NOFILE), whatever stands in it. */
 struct loop_list {
     nfds_t count;
-    struct pollfd fds[LOOP_STACKS * STACK_DESCRIPTORS];
-    uint32_t places[LOOP_STACKS * STACK_DESCRIPTORS];
+    struct pollfd fds[LOOP_STACKS * (STACK_DESCRIPTORS + CARRICK_INTERFACES)];
+    uint32_t places[LOOP_STACKS * (STACK_DESCRIPTORS + CARRICK_INTERFACES)];
 };
 
 static void loop_add(struct loop_list *list, int fd, int events, uint32_t place) {
@@ -156,8 +158,13 @@ static void loop_add(struct loop_list *list, int fd, int events, uint32_t place)
 static void loop_descriptors(const struct carrick_stack *stack, uint32_t place, struct loop_list *list) {
     const struct carrick_host *host = &stack->host;
     int held = host->pending_first != host->pending_end ? 0 : POLLIN;
-    for (uint32_t i = 0; i < host->port_count; i++)
-        loop_add(list, host->ports[i]->fd, held | (carrick_port_busy(host->ports[i]) ? POLLOUT : 0), place + i);
+    for (uint32_t i = 0; i < host->port_count; i++) {
+        const struct carrick_port *port = host->ports[i];
+        bool busy = carrick_port_busy(port), apart = port->out_fd != 0;
+        loop_add(list, port->fd, held | (busy && !apart ? POLLOUT : 0), place + i);
+        if (busy && apart)
+            loop_add(list, port->out_fd, POLLOUT, place + i);
+    }
     for (uint32_t w = 0; w < STACK_WATCHES; w++)
         if (stack->watches[w].ready)
             loop_add(list, stack->watches[w].fd, POLLIN, place + CARRICK_INTERFACES + w);

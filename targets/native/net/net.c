@@ -144,8 +144,11 @@ uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct
 }
 
 static void waiting_put(struct carrick_net *net, struct carrick_ip6_address hop, const struct carrick_frame *frame) {
-    /* One that holds several packets is longer than a place: packets of its kind are sent again. */
-    for (uint32_t i = 0; frame->segment == 0 && i < CARRICK_WAITING; i++) {
+    if (frame->segment != 0) { /* it is longer than a place */
+        net->counters[CARRICK_NET_UNRESOLVED]++;
+        return;
+    }
+    for (uint32_t i = 0; i < CARRICK_WAITING; i++) {
         struct carrick_frame *place = &net->waiting[i];
         if (place->len != 0)
             continue;

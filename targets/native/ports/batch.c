@@ -22,8 +22,12 @@ int carrick_batch_flush(int socket, struct carrick_queue *queue, struct carrick_
         int sent = n == 0 ? 0 : sendmmsg(socket, messages, n, MSG_DONTWAIT);
         if (sent < 0 && (errno == EAGAIN || errno == EINTR))
             return dropped;
-        if (sent < 0)
+        if (sent < 0) {
             dropped = errno;
+            while (*carrick_queue_len(queue, queue->head) == 0)
+                queue->head++;
+            queue->refused = queue->head;
+        }
         uint32_t gone = sent < 0 ? 1 : (uint32_t)sent; /* an error is the first frame's: it is dropped */
         if (sent < 0)
             counts->tx_refused++;

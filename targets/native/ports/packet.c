@@ -121,26 +121,32 @@ static bool packet_accept(struct packet *self, struct tpacket2_hdr *slot, struct
 
 /* Takes the whole of the frame whose beginning is in a slot, and if it is for us begins to make packets of it. */
 static void packet_take_whole(struct packet *self, const struct tpacket2_hdr *slot, bool ours) {
-    struct virtio_net_hdr how;
+    struct virtio_net_hdr how = {0};
     struct iovec pieces[] = {{&how, sizeof how}, {self->whole, CARRICK_SEGMENTS_MOST}};
     struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
     const uint8_t *base = (const uint8_t *)slot;
     uint32_t len = slot->tp_len;
     if (slot->tp_status & TP_STATUS_COPY) {
-        ssize_t got = recvmsg(self->port.fd, &message, MSG_DONTWAIT);
+        ssize_t got;
+        do /* an error of the socket is told first, and takes no frame out of the queue */
+            got = recvmsg(self->port.fd, &message, MSG_DONTWAIT);
+        while (got < 0 && errno != EAGAIN && errno != EINVAL);
         len = got < (ssize_t)sizeof how ? 0 : (uint32_t)got - (uint32_t)sizeof how;
-    } else {
+    } else if (len <= CARRICK_SEGMENTS_MOST) {
         memcpy(&how, base + slot->tp_mac - sizeof how, sizeof how);
         memcpy(self->whole, base + slot->tp_mac, len);
     }
     if (!ours)
         return;
     self->tag = packet_tag(slot);
-    if (carrick_segments_begin(&self->segments, self->whole, len, &how) &&
-        carrick_segments_longest(&self->segments) <= carrick_port_frame_max(&self->port))
-        return;
-    packet_refuse(self, slot->tp_len);
-    self->segments.done = self->segments.payload;
+    bool whole = slot->tp_len <= CARRICK_SEGMENTS_MOST; /* more than IP can say would be cut off */
+    if (!whole || !carrick_segments_begin(&self->segments, self->whole, len, &how)) {
+        self->port.rx_refused++;
+        self->segments.payload = self->segments.done = 0;
+    } else if (carrick_segments_longest(&self->segments) > carrick_port_frame_max(&self->port)) {
+        packet_refuse(self, carrick_segments_longest(&self->segments));
+        self->segments.done = self->segments.payload;
+    }
 }
 
 /* Makes packets of the last frame that holds several, and returns behind which of `frames` they end. */
@@ -168,7 +174,7 @@ static uint32_t packet_next(struct packet *self, struct carrick_frame *frames, u
         packet_take_whole(self, slot, ours);
         return packet_cut(self, frames, n, count);
     }
-    if (several)
+    if (several && ours)
         self->port.rx_lost++; /* the socket's queue was full */
     return n + (ours && !several && packet_accept(self, slot, &frames[n]));
 }
@@ -195,9 +201,14 @@ static uint32_t packet_receive(struct carrick_port *port, uint64_t now, struct c
 
 /* A kernel that does not cut frames gets packets from now on. */
 static void packet_flush(struct packet *self) {
+    struct virtio_net_hdr how;
     int why = carrick_batch_flush(self->sender, &self->out, &self->port);
-    if (why == EINVAL || why == EOPNOTSUPP)
-        self->port.joins = 0;
+    memcpy(&how, carrick_queue_at(&self->out, self->out.refused) - sizeof how, sizeof how);
+    if ((why != EINVAL && why != EOPNOTSUPP) || how.gso_type == VIRTIO_NET_HDR_GSO_NONE || self->port.joins == 0)
+        return;
+    fprintf(stderr, "The kernel does not cut frames of several packets at %s (%s): each packet is sent by itself.\n",
+            self->port.device_name, strerror(why));
+    self->port.joins = 0;
 }
 
 static uint32_t packet_reserve(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
@@ -211,12 +222,16 @@ static uint32_t packet_reserve(struct carrick_port *port, uint64_t now, struct c
 static void packet_commit(struct carrick_port *port, uint64_t now, const struct carrick_frame *frames, uint32_t count) {
     (void)now;
     struct packet *self = (struct packet *)port;
+    uint32_t first = self->out.tail;
+    carrick_queue_commit(&self->out, frames, count);
     for (uint32_t i = 0; i < count; i++) {
         struct virtio_net_hdr how;
-        (void)carrick_segments_describe(frames[i].data, frames[i].len, frames[i].segment, &how);
+        if (!carrick_segments_describe(frames[i].data, frames[i].len, frames[i].segment, &how)) {
+            *carrick_queue_len(&self->out, first + i) = 0;
+            port->tx_refused++;
+        }
         memcpy(frames[i].data - sizeof how, &how, sizeof how);
     }
-    carrick_queue_commit(&self->out, frames, count);
     packet_flush(self);
 }
 
@@ -372,6 +387,7 @@ static bool packet_setup(struct packet *self, const char *device, const struct c
         bind(self->sender, (struct sockaddr *)&where, sizeof where) != 0)
         return false;
     packet_make_room(self->sender, SO_SNDBUFFORCE, SO_SNDBUF);
+    self->port.out_fd = self->sender;
     self->port.joins = CARRICK_SEGMENTS_MOST - CARRICK_ETHER_HEADER;
     if (taken && !carrick_address_is_unspecified(taken->address)) {
         if (!carrick_device_join(self->port.fd, asked.index, taken->address))

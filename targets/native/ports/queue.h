@@ -12,7 +12,8 @@ struct carrick_queue {
     uint32_t *lens;
     uint32_t stride, depth; /* depth: a power of two */
     uint32_t before;        /* bytes before a frame that are sent with it, and are the port's */
-    uint32_t head, tail;    /* count up for ever */
+    uint32_t head, tail;    /* count up, or begin again where nothing waits */
+    uint32_t refused;       /* the place of the frame that was dropped last */
 };
 
 #define CARRICK_QUEUE_LINE 64u

@@ -13,12 +13,14 @@
 #define IPV6_LEAST 40u
 
 /* Where fields of headers are: RFC 791 §3.1 and RFC 8200 §3. */
-#define IPV4_LENGTH 2u
-#define IPV4_ID     4u
-#define IPV4_SUM    10u
-#define IPV4_SOURCE 12u
-#define IPV6_LENGTH 4u
-#define IPV6_SOURCE 8u
+#define IPV4_LENGTH   2u
+#define IPV4_ID       4u
+#define IPV4_PROTOCOL 9u
+#define IPV4_SUM      10u
+#define IPV4_SOURCE   12u
+#define IPV6_LENGTH   4u
+#define IPV6_NEXT     6u
+#define IPV6_SOURCE   8u
 
 /* What an engine does to the header of a transport in each packet. Fields are so many bytes behind its beginning;
  * 0: there is no such field. */
@@ -33,6 +35,7 @@ struct carrick_engine {
     uint8_t length;      /* of header and payload */
     uint8_t sum;         /* the Internet checksum over both and the addresses */
     bool sum_optional;   /* 0 is none: a sum of 0 is written as 0xffff */
+    uint16_t size_least; /* bytes of payload in each packet: what nobody sends would be too many packets */
 };
 
 static const struct carrick_engine engines[] = {
@@ -45,14 +48,16 @@ static const struct carrick_engine engines[] = {
      .flags = 13,
      .first = 0x80,
      .last = 0x09,
-     .sum = 16},
+     .sum = 16,
+     .size_least = 8},
     /* RFC 768. */
     {.kinds = {VIRTIO_NET_HDR_GSO_UDP_L4, VIRTIO_NET_HDR_GSO_UDP_L4},
      .protocol = IPPROTO_UDP,
      .least = 8,
      .length = 4,
      .sum = 6,
-     .sum_optional = true},
+     .sum_optional = true,
+     .size_least = 1},
 };
 
 static const struct carrick_engine *engine_of(uint8_t kind, bool six) {
@@ -69,12 +74,14 @@ static const struct carrick_engine *engine_for(uint8_t protocol) {
     return NULL;
 }
 
-/* Whether the network header ends where that of the transport begins. */
+/* Whether the engine's header follows that of IP at once: not in a tunnel, not behind extension headers. */
 static bool has_network(const struct carrick_segments *all, uint32_t len) {
-    uint32_t least = NETWORK + (all->six ? IPV6_LEAST : IPV4_LEAST);
-    if (all->transport < least || all->transport > len)
+    const uint8_t *ip = all->frame + NETWORK;
+    if (len < NETWORK + (all->six ? IPV6_LEAST : IPV4_LEAST) || all->transport > len)
         return false;
-    return all->six || NETWORK + (uint32_t)(all->frame[NETWORK] & 15u) * 4 == all->transport;
+    uint32_t header = all->six ? IPV6_LEAST : (uint32_t)(ip[0] & 15u) * 4;
+    uint8_t protocol = ip[all->six ? IPV6_NEXT : IPV4_PROTOCOL];
+    return header >= IPV4_LEAST && NETWORK + header == all->transport && protocol == all->engine->protocol;
 }
 
 static bool has_transport(struct carrick_segments *all, uint32_t len, uint32_t sum_at) {
@@ -85,7 +92,7 @@ static bool has_transport(struct carrick_segments *all, uint32_t len, uint32_t s
     if (engine->words)
         header = (uint32_t)(all->frame[all->transport + engine->words] >> 4) * 4;
     all->headers = all->transport + header;
-    return header >= engine->least && header < left;
+    return header >= engine->least && header < left && all->size >= engine->size_least;
 }
 
 bool carrick_segments_begin(struct carrick_segments *all, const uint8_t *frame, uint32_t len,
@@ -109,7 +116,8 @@ bool carrick_segments_describe(const uint8_t *frame, uint32_t len, uint16_t segm
         return true;
     bool six = len > NETWORK && frame[NETWORK] >> 4 == 6;
     uint32_t transport = NETWORK + (six ? IPV6_LEAST : IPV4_LEAST);
-    const struct carrick_engine *engine = len > transport ? engine_for(frame[NETWORK + (six ? 6 : 9)]) : NULL;
+    const struct carrick_engine *engine =
+        len > transport ? engine_for(frame[NETWORK + (six ? IPV6_NEXT : IPV4_PROTOCOL)]) : NULL;
     if (!engine || len < transport + engine->least)
         return false;
     how->flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;

@@ -254,15 +254,56 @@ static void other_hosts_frames_are_left_out(struct carrick_port *port) {
     close(sender);
 }
 
+/* The socket tells an error before a frame that waits: the next frames are themselves all the same. */
+static void a_device_that_was_down_exchanges_no_frames(struct carrick_port *port) {
+    int sender = socket_at("kernel0", true);
+    struct shape first = {.payload = 9000, .size = 1400, .to = 2}, second = {.payload = 7000, .size = 1000, .to = 2};
+    CHECK(run("ip link set ours0 down && ip link set ours0 up"));
+    uint32_t len = 0;
+    for (int tries = 0; tries < 2; tries++) {
+        const struct shape *shape = tries ? &second : &first;
+        len = write_frame(shape);
+        CHECK(send_whole(sender, len));
+        make_by_hand(len);
+        receive_by_port(port, by_hand.count, CARRICK_PORT_BATCH);
+        check_same(&by_port, &by_hand);
+    }
+    close(sender);
+}
+
+/* Who waits to send waits for the socket that sends. */
+static void a_full_port_says_when_it_can_send(struct carrick_port *port) {
+    if (!run("tc qdisc add dev ours0 root tbf rate 8mbit burst 100kb latency 60s")) {
+        SKIP("a slow device needs iproute2 and the queueing discipline tbf");
+        return;
+    }
+    struct shape shape = {.payload = 60000, .size = 1400, .to = 2};
+    uint32_t len = write_frame(&shape);
+    for (int sends = 0; !port->ops->busy(port); sends++) {
+        struct carrick_frame frame;
+        CHECK(sends < 1000 && carrick_port_reserve(port, 0, &frame, 1) == 1);
+        memcpy(frame.data, sent.frame, len);
+        frame.len = len;
+        frame.segment = (uint16_t)shape.size;
+        carrick_port_commit(port, 0, &frame, 1);
+    }
+    struct pollfd receiver = {.fd = port->fd, .events = POLLOUT}, sender = {.fd = port->out_fd, .events = POLLOUT};
+    CHECK(poll(&receiver, 1, 0) == 1 && poll(&sender, 1, 0) == 0);
+    CHECK(run("tc qdisc del dev ours0 root"));
+    struct carrick_frame none[1];
+    CHECK(poll(&sender, 1, 5000) == 1);
+    (void)carrick_port_reserve(port, 0, none, 1);
+    CHECK(!port->ops->busy(port));
+}
+
 /* The sender's end has a larger MTU. */
 static void packets_that_are_too_long_are_refused(struct carrick_port *port) {
     int sender = socket_at("kernel0", true);
     struct shape shape = {.payload = 9000, .size = 3000, .to = 2};
     uint64_t refused = port->rx_refused;
-    uint32_t len = write_frame(&shape);
-    CHECK(send_whole(sender, len));
+    CHECK(send_whole(sender, write_frame(&shape)));
     receive_by_port(port, 1, CARRICK_PORT_BATCH);
-    CHECK(by_port.count == 0 && port->rx_refused == refused + 1 && port->refused_len == len);
+    CHECK(by_port.count == 0 && port->rx_refused == refused + 1 && port->refused_len == sent.how.hdr_len + shape.size);
     close(sender);
 }
 
@@ -275,6 +316,8 @@ static void what_is_not_whole_is_refused(void) {
     struct virtio_net_hdr how = sent.how;
     how.gso_size = 0;
     CHECK(!carrick_segments_begin(&all, sent.frame, len, &how));
+    how.gso_size = 7; /* nobody's: a frame would be thousands of packets */
+    CHECK(!carrick_segments_begin(&all, sent.frame, len, &how));
     how = sent.how;
     how.flags = 0;
     CHECK(!carrick_segments_begin(&all, sent.frame, len, &how));
@@ -286,14 +329,31 @@ static void what_is_not_whole_is_refused(void) {
     how = sent.how;
     how.gso_type = VIRTIO_NET_HDR_GSO_TCPV6; /* it is one of IPv4 */
     CHECK(!carrick_segments_begin(&all, sent.frame, len, &how));
+    sent.frame[14 + 9] = IPPROTO_UDP;
+    CHECK(!carrick_segments_begin(&all, sent.frame, len, &sent.how));
+    sent.frame[14 + 9] = IPPROTO_TCP;
     sent.frame[sent.how.csum_start + 12] = 0x40; /* a header of 16 bytes */
     CHECK(!carrick_segments_begin(&all, sent.frame, len, &sent.how));
     sent.frame[sent.how.csum_start + 12] = 0xf0;
     CHECK(carrick_segments_begin(&all, sent.frame, len, &sent.how) && all.headers == headers + 28);
 }
 
+/* The header that the engine changes is not the one behind that of the frame. */
+static void tunnels_and_extension_headers_are_refused(void) {
+    struct carrick_segments all;
+    struct shape shape = {.six = true, .payload = 3000, .size = 1000, .to = 2};
+    uint32_t len = write_frame(&shape);
+    CHECK(carrick_segments_begin(&all, sent.frame, len, &sent.how));
+    sent.how.csum_start += 40;
+    sent.frame[14 + 40 + 40 + 12] = 0x50;
+    CHECK(!carrick_segments_begin(&all, sent.frame, len, &sent.how));
+    sent.frame[14 + 6] = IPPROTO_IPV6;
+    CHECK(!carrick_segments_begin(&all, sent.frame, len, &sent.how));
+}
+
 int main(void) {
     what_is_not_whole_is_refused();
+    tunnels_and_extension_headers_are_refused();
     if (!make_wire()) {
         SKIP("a network namespace needs root, iproute2 and ethtool");
         return 0;
@@ -317,6 +377,8 @@ int main(void) {
     }
     other_hosts_frames_are_left_out(port);
     packets_that_are_too_long_are_refused(port);
+    a_device_that_was_down_exchanges_no_frames(port);
+    a_full_port_says_when_it_can_send(port);
     struct carrick_fault_config none = {0};
     struct carrick_port *faulty = carrick_fault_wrap(port, &none, &error);
     struct carrick_port *captured = faulty ? carrick_pcap_wrap(faulty, "/dev/null", 0, &error) : NULL;

@@ -55,6 +55,7 @@ struct carrick_port {
     struct carrick_port *inner; /* of a wrapper */
     const char *kind;           /* "tun", ... */
     int fd;                     /* to be polled; -1: none */
+    int out_fd;                 /* becomes writable when a busy port can send, and is not 0; 0: `fd` does */
     uint32_t device;            /* the index of the network device in this network namespace; 0: there is none */
     char device_name[16];       /* when the port was opened */
     uint32_t mtu;               /* bytes of an IP packet */

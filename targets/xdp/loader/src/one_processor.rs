@@ -4,7 +4,6 @@
 //! to start all.
 
 use std::cell::RefCell;
-use std::io;
 use std::rc::{Rc, Weak};
 use std::sync::{Mutex, PoisonError};
 
@@ -26,15 +25,14 @@ pub(crate) struct OneProcessor {
 }
 
 impl OneProcessor {
-    /// Keeps this thread where the fewest others were told to stay, where it is now if there is a choice.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub(crate) fn hold() -> io::Result<Rc<OneProcessor>> {
+    /// Keeps this thread where the fewest others were told to stay, where it is now if there is a choice. A thread or process that it
+    /// starts meanwhile stays there, too. `None` if the system does not let it, as with more processors than its set has: then it
+    /// may be moved, which seldom changes anything.
+    pub(crate) fn hold() -> Option<Rc<OneProcessor>> {
         if let Some(held) = HELD.with_borrow(Weak::upgrade) {
-            return Ok(held);
+            return Some(held);
         }
-        let before = sched_getaffinity(None)?;
+        let before = sched_getaffinity(None).ok()?;
         let now = sched_getcpu();
         let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
         let others = |at: usize| taken.iter().filter(|other| **other == at).count();
@@ -42,11 +40,11 @@ impl OneProcessor {
         let here = allowed.min_by_key(|at| (others(*at), *at != now)).unwrap_or(now);
         let mut only = CpuSet::new();
         only.set(here);
-        sched_setaffinity(None, &only)?;
+        sched_setaffinity(None, &only).ok()?;
         taken.push(here);
         let held = Rc::new(OneProcessor { here, before });
         HELD.set(Rc::downgrade(&held));
-        Ok(held)
+        Some(held)
     }
 }
 

@@ -60,7 +60,6 @@ impl Objects {
     /// As [`Object::load`].
     pub fn lend(&self, program: &Program, config: &Config) -> Result<Lent, LoadError> {
         let here = OneProcessor::hold();
-        let here = here.map_err(failed("stay on one processor")).map_err(LoadError::Failed)?;
         let address = ip::address(program.net_header.layer, ip::host(config.address));
         let elements = room(program, &config.params)?.elements;
         let found = self.waiting.borrow().iter().position(|kept| kept.object.elements == elements);
@@ -92,7 +91,7 @@ pub struct Lent {
     /// always there until then
     kept: Option<Kept>,
     to: Waiting,
-    _here: Rc<OneProcessor>,
+    _here: Option<Rc<OneProcessor>>,
 }
 
 impl Deref for Lent {
