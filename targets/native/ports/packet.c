@@ -127,10 +127,10 @@ static void packet_take_whole(struct packet *self, const struct tpacket2_hdr *sl
     const uint8_t *base = (const uint8_t *)slot;
     uint32_t len = slot->tp_len;
     if (slot->tp_status & TP_STATUS_COPY) {
-        ssize_t got;
-        do /* an error of the socket is told first, and takes no frame out of the queue */
+        ssize_t got = recvmsg(self->port.fd, &message, MSG_DONTWAIT);
+        if (got < 0 && errno != EAGAIN &&
+            errno != EINVAL) /* an error of the socket is told first, and takes no frame */
             got = recvmsg(self->port.fd, &message, MSG_DONTWAIT);
-        while (got < 0 && errno != EAGAIN && errno != EINVAL);
         len = got < (ssize_t)sizeof how ? 0 : (uint32_t)got - (uint32_t)sizeof how;
     } else if (len <= CARRICK_SEGMENTS_MOST) {
         memcpy(&how, base + slot->tp_mac - sizeof how, sizeof how);
@@ -239,6 +239,11 @@ static bool packet_busy(const struct carrick_port *port) {
     return carrick_queue_used(&((const struct packet *)port)->out) != 0;
 }
 
+/* Packets that are still to be made of a frame wake nobody. */
+static uint64_t packet_deadline(const struct carrick_port *port) {
+    return carrick_segments_left(&((const struct packet *)port)->segments) ? 0 : UINT64_MAX;
+}
+
 /* The kernel begins anew with each answer. */
 static void packet_recount(struct carrick_port *port) {
     struct tpacket_stats stats = {0};
@@ -267,6 +272,7 @@ static const struct carrick_port_ops packet_ops = {.receive = packet_receive,
                                                    .reserve = packet_reserve,
                                                    .commit = packet_commit,
                                                    .busy = packet_busy,
+                                                   .deadline = packet_deadline,
                                                    .recount = packet_recount,
                                                    .close = packet_close};
 

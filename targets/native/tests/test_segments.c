@@ -161,6 +161,8 @@ static void receive_by_port(struct carrick_port *port, uint32_t wanted, uint32_t
         for (uint32_t i = 0; i < n; i++)
             keep(&by_port, frames[i].data, frames[i].len);
         struct pollfd readable = {.fd = port->fd, .events = POLLIN};
+        /* Nobody sleeps while there is more. */
+        CHECK(by_port.count == wanted || n < batch || carrick_port_deadline(port) == 0 || poll(&readable, 1, 0) == 1);
         if (n == 0)
             (void)poll(&readable, 1, 1);
     }
@@ -210,6 +212,7 @@ static void cut_alike(struct carrick_port *port, const struct shape *shape) {
         CHECK(send_whole(sender, len));
         receive_by_port(port, wanted, 7);
         check_same(&by_port, &by_hand);
+        CHECK(carrick_port_deadline(port) == UINT64_MAX);
     }
     close(sender);
     close(receiver);
