@@ -421,10 +421,11 @@ std::uint32_t tx(carrick_core *core, std::uint8_t *buffer, std::uint32_t cap, st
 }
 
 std::uint32_t tx_burst(carrick_core *core, std::uint8_t *const *buffers, std::uint32_t cap, std::uint32_t *lens,
-                       std::uint32_t count, std::uint64_t now) {
+                       std::uint16_t *segments, std::uint32_t count, std::uint64_t now) {
     std::uint32_t given = 0;
-    while (given < count && (lens[given] = tx(core, buffers[given], cap, now)) != 0)
-        given++;
+    for (; given < count && (lens[given] = tx(core, buffers[given], cap, now)) != 0; given++)
+        if (segments)
+            segments[given] = 0;
     return given;
 }
 
