@@ -51,7 +51,7 @@ pub struct Built {
 /// Why a file stays where it is.
 #[derive(Debug)]
 enum There {
-    /// its folder is kept, and shared with other processes: whoever takes folders away leaves it
+    /// its folder is kept for all processes, and [`sweep`] leaves it
     Kept { _folder: File },
     /// it is in a folder of its own
     Own { _dir: TempDir },

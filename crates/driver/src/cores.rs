@@ -49,6 +49,6 @@ impl Cores for CompiledCores {
 pub fn compiled(program: &Arc<Program>) -> Result<Box<dyn Cores>, Failure> {
     let library = compiled::shared_library(program, Tracing::On)?;
     let compiled = CompiledProgram::load(&library.path, program).map_err(Failure::Failed)?;
-    let joined = (0..program.blueprints.len()).any(|at| program.joined(at).is_ok());
+    let joined = program.has_joined();
     Ok(Box::new(CompiledCores { compiled, joined, _library: library }))
 }

@@ -38,8 +38,7 @@ impl<'p> Offloads<'p> {
 
     fn outcomes(&self) -> impl Iterator<Item = Outcome<'p>> {
         let program = self.program;
-        let packets = program.blueprints.iter().enumerate().filter(|(_, bp)| !bp.frame);
-        packets.map(|(number, bp)| (bp, program.joined(number)))
+        program.blueprints.iter().filter(|bp| !bp.frame).map(|bp| (bp, program.joined(bp)))
     }
 
     /// For people: each packet, and the conditions or what prevents it.

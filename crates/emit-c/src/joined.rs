@@ -1,34 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets of a blueprint that leave in one frame, since an engine of segmentation makes them (`carrick_ir::Engine`).
 
-use carrick_ir::{BlueprintDef, Joined, NetLayer};
+use carrick_ir::{BlueprintDef, Joined, NetLayer, Program};
 
 use crate::Emitter;
 use crate::names::safe;
 
 impl<'p> Emitter<'p> {
     /// How an engine makes a blueprint's packets, in a core whose host may have one.
-    pub(crate) fn joined(&self, index: usize) -> Option<Joined<'p>> {
-        let p: &'p carrick_ir::Program = self.p;
-        self.dialect.packets().joins.then(|| p.joined(index).ok()).flatten()
+    fn joined(&self, bp: &BlueprintDef) -> Option<Joined<'p>> {
+        let p: &'p Program = self.p;
+        self.dialect.packets().joins.then(|| p.joined(bp).ok()).flatten()
     }
 
     pub(crate) fn joins(&self, bp: &BlueprintDef) -> bool {
-        self.p
-            .blueprints
-            .iter()
-            .position(|other| other.name == bp.name)
-            .is_some_and(|at| self.joined(at).is_some())
+        self.joined(bp).is_some()
     }
 
     pub(crate) fn has_joined(&self) -> bool {
-        self.p.blueprints.iter().any(|bp| self.joins(bp))
+        self.dialect.packets().joins && self.p.has_joined()
     }
 
     /// The function that says how much payload leaves in one frame.
-    pub(crate) fn joined_function(&mut self, index: usize) {
-        let Some(joined) = self.joined(index) else { return };
-        let bp = &self.p.blueprints[index];
+    pub(crate) fn joined_function(&mut self, bp: &BlueprintDef) {
+        let Some(joined) = self.joined(bp) else { return };
         let (name, core, entry) = (self.names.own(&bp.name), self.names.own("core"), self.names.own("entry"));
         let ty = self.names.declared(&bp.name);
         self.w.line(
@@ -75,8 +70,8 @@ impl<'p> Emitter<'p> {
     }
 
     /// In the function that makes packets, once `payload_len` is that of one packet.
-    pub(crate) fn join(&mut self, index: usize, bp: &BlueprintDef) {
-        if self.joined(index).is_none() {
+    pub(crate) fn join(&mut self, bp: &BlueprintDef) {
+        if !self.joins(bp) {
             return;
         }
         self.w.line(format!(
@@ -90,8 +85,7 @@ impl<'p> Emitter<'p> {
     /// In the same function, when a packet is counted and has its number: those behind the first. The rules of a packet that follows
     /// look at the one before, which is the last of these.
     pub(crate) fn count_joined(&mut self, bp: &BlueprintDef) {
-        let index = self.p.blueprints.iter().position(|other| other.name == bp.name);
-        let Some(joined) = index.and_then(|index| self.joined(index)) else { return };
+        let Some(joined) = self.joined(bp) else { return };
         let number = &bp.fields[self.p.seg_rules[joined.counts].field as usize];
         let (cut, number, ty) = (&bp.name, safe(&number.name), self.names.ctype(&number.ty));
         self.w.open("if (joined) {");

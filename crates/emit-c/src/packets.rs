@@ -54,7 +54,7 @@ impl Emitter<'_> {
     }
 
     fn packet_function(&mut self, index: usize, bp: &BlueprintDef) {
-        self.joined_function(index);
+        self.joined_function(bp);
         self.begin_packet(bp);
         self.memory_of_packet();
         self.w
@@ -64,7 +64,7 @@ impl Emitter<'_> {
         }
         self.w.line("if (bp->payload__.mss && bp->payload__.mss < mss)\n    mss = bp->payload__.mss;");
         self.w.line("uint64_t payload_len = carrick_min64(mss, whole - e->done);");
-        self.join(index, bp);
+        self.join(bp);
         self.w.line("bool last = e->done + payload_len == whole;");
         self.w.line("core->last = last || (whole && !mss);");
         self.w.lines(self.dialect.packets().payload_begins);

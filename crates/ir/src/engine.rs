@@ -50,16 +50,21 @@ pub struct Joined<'p> {
 }
 
 impl Program {
-    /// How an engine makes the packets of a blueprint with this number; if none can, why.
+    /// Whether an engine can make the packets of a blueprint.
+    pub fn has_joined(&self) -> bool {
+        self.blueprints.iter().any(|bp| self.joined(bp).is_ok())
+    }
+
+    /// How an engine makes the packets of one of the program's blueprints; if none can, why.
     ///
     /// # Errors
     /// What prevents it, as the end of a sentence.
-    pub fn joined(&self, blueprint: usize) -> Result<Joined<'_>, String> {
-        let bp = self.blueprints.get(blueprint).ok_or("there is no such blueprint")?;
+    pub fn joined(&self, bp: &BlueprintDef) -> Result<Joined<'_>, String> {
         let engine = self.engine()?;
         self.has_form(engine, bp)?;
-        let rules: Vec<_> =
-            self.seg_rules.iter().enumerate().filter(|(_, r)| r.blueprint.index() == blueprint).collect();
+        let of_it =
+            |rule: &SegRule| self.blueprints.get(rule.blueprint.index()).is_some_and(|of| of.name == bp.name);
+        let rules: Vec<_> = self.seg_rules.iter().enumerate().filter(|(_, rule)| of_it(rule)).collect();
         if let Some((_, twice)) =
             rules.iter().find(|(n, rule)| rules.iter().any(|(m, other)| m < n && other.field == rule.field))
         {

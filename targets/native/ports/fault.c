@@ -101,11 +101,7 @@ struct carrick_port *carrick_fault_wrap(struct carrick_port *inner, const struct
         snprintf(error->text, sizeof error->text, "There is not enough memory for a faulty wire.");
         return NULL;
     }
-    self->port = *inner;
-    self->port.ops = &fault_ops;
-    self->port.inner = inner;
-    self->port.kind = "fault";
-    self->port.joins = 0; /* each packet is seen here */
+    self->port = carrick_port_over(inner, &fault_ops, "fault");
     self->config = *config;
     bool in = carrick_line_make(&self->in, &self->config, &self->counts, 101, inner);
     bool out = carrick_line_make(&self->out, &self->config, &self->counts, 102, inner);

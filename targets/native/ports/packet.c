@@ -201,10 +201,12 @@ static uint32_t packet_receive(struct carrick_port *port, uint64_t now, struct c
 
 /* A kernel that does not cut frames gets packets from now on. */
 static void packet_flush(struct packet *self) {
-    struct virtio_net_hdr how;
     int why = carrick_batch_flush(self->sender, &self->out, &self->port);
+    if (CARRICK_LIKELY((why != EINVAL && why != EOPNOTSUPP) || self->port.joins == 0))
+        return;
+    struct virtio_net_hdr how;
     memcpy(&how, carrick_queue_at(&self->out, self->out.refused) - sizeof how, sizeof how);
-    if ((why != EINVAL && why != EOPNOTSUPP) || how.gso_type == VIRTIO_NET_HDR_GSO_NONE || self->port.joins == 0)
+    if (how.gso_type == VIRTIO_NET_HDR_GSO_NONE)
         return;
     fprintf(stderr, "The kernel does not cut frames of several packets at %s (%s): each packet is sent by itself.\n",
             self->port.device_name, strerror(why));
@@ -226,6 +228,8 @@ static void packet_commit(struct carrick_port *port, uint64_t now, const struct 
     carrick_queue_commit(&self->out, frames, count);
     for (uint32_t i = 0; i < count; i++) {
         struct virtio_net_hdr how;
+        if (frames[i].len == 0)
+            continue;
         if (!carrick_segments_describe(frames[i].data, frames[i].len, frames[i].segment, &how)) {
             *carrick_queue_len(&self->out, first + i) = 0;
             port->tx_refused++;

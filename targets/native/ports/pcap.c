@@ -159,11 +159,7 @@ static const struct carrick_port_ops pcap_ops = {.receive = pcap_receive,
                                                  .close = pcap_close};
 
 static struct carrick_port *wrap(struct carrick_port *inner, struct capture *to, struct pcap *self) {
-    self->port = *inner;
-    self->port.ops = &pcap_ops;
-    self->port.inner = inner;
-    self->port.kind = "pcap";
-    self->port.joins = 0; /* each packet is seen here */
+    self->port = carrick_port_over(inner, &pcap_ops, "pcap");
     self->to = to;
     pcap_describe(self);
     return &self->port;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use carrick_driver::Failure;
 use carrick_driver::targets::limits::LIMITS;
-use carrick_driver::targets::{TargetFile, Targets};
+use carrick_driver::targets::{ANY, TargetFile, Targets};
 use serde_json::json;
 
 use crate::args;
@@ -47,13 +47,13 @@ fn head(what: &str, all: &[TargetFile]) {
     println!();
 }
 
-/// Which target has what. A target that takes any program has every word that another one has.
+/// Which target has what. One whose list is for any word has every word that another one has.
 fn table(what: &str, all: &[TargetFile], of: impl Fn(&TargetFile) -> &Vec<String>) {
     head(what, all);
-    let names: BTreeSet<&String> = all.iter().filter(|t| !t.takes_any()).flat_map(&of).collect();
+    let names: BTreeSet<&String> = all.iter().flat_map(&of).filter(|word| *word != ANY).collect();
     for name in names {
         print!("{name:<24}");
-        let has = |t: &TargetFile| t.takes_any() || of(t).contains(name);
+        let has = |t: &TargetFile| of(t).iter().any(|word| word == ANY || word == name);
         all.iter().for_each(|t| print!("{:<8}", if has(t) { "yes" } else { "-" }));
         println!();
     }

@@ -14,5 +14,5 @@ pub mod unbuilt;
 pub mod uses;
 
 pub use contract::{Cores, Host, Run, Target, Unsupported};
-pub use file::{Feature, Overflow, PipelineSpec, Site, TargetFile};
+pub use file::{ANY, Feature, Overflow, PipelineSpec, Site, TargetFile};
 pub use list::{Against, Targets};

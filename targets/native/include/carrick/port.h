@@ -106,6 +106,17 @@ static inline uint64_t carrick_port_deadline(const struct carrick_port *port) {
     return port->ops->deadline ? port->ops->deadline(port) : UINT64_MAX;
 }
 
+/* What a wrapper of this kind over `inner` has at first: all that the port below has, but for what it does itself. */
+static inline struct carrick_port carrick_port_over(struct carrick_port *inner, const struct carrick_port_ops *ops,
+                                                    const char *kind) {
+    struct carrick_port port = *inner;
+    port.ops = ops;
+    port.inner = inner;
+    port.kind = kind;
+    port.joins = 0; /* it sees each packet */
+    return port;
+}
+
 static inline void carrick_port_close(struct carrick_port *port) {
     if (port)
         port->ops->close(port);
