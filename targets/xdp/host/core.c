@@ -126,6 +126,8 @@ int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct c
     if (request->data.ptr && !core_stage(core, request, &host_request))
         return CARRICK_AGAIN;
     core->open++;
+    /* Whoever asks is awake, and looks at reports before it sleeps. */
+    kernel_awake(core->kernel, true);
     may_wait(core, request, now);
     tap_put(&core->kernel->tap, &host_request);
     if (brings_octets(request))

@@ -83,6 +83,14 @@ static inline struct carrick_shared *kernel_shared(const struct carrick_kernel *
     return (struct carrick_shared *)(void *)kernel->shared.memory;
 }
 
+/* Whether the host looks at reports by itself, or is about to sleep and has to be woken: on some machines that costs
+ * more than all else of a request. */
+static inline void kernel_awake(const struct carrick_kernel *kernel, bool awake) {
+    uint64_t *said = &kernel_shared(kernel)->awake;
+    if (__atomic_load_n(said, __ATOMIC_RELAXED) != awake)
+        __atomic_store_n(said, awake, __ATOMIC_SEQ_CST);
+}
+
 /* The oldest report that is there, NULL: none. It lasts until kernel_next. `octets` is its length. */
 const struct carrick_report *kernel_report(const struct kernel_ring *ring, uint32_t *octets);
 /* The next report takes its place. */

@@ -16,13 +16,13 @@
 /* With this a turn of the host begins: it looks at reports by itself until it is about to sleep. */
 static uint32_t kernel_receive(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
     (void)now, (void)frames, (void)count;
-    __atomic_store_n(&kernel_shared((struct carrick_kernel *)port)->awake, 1, __ATOMIC_SEQ_CST);
+    kernel_awake((const struct carrick_kernel *)port, true);
     return 0;
 }
 
 /* Whoever asks this may sleep. If there are reports by then, waiting for the ring's descriptor ends at once. */
 static uint64_t kernel_deadline(const struct carrick_port *port) {
-    __atomic_store_n(&kernel_shared((const struct carrick_kernel *)port)->awake, 0, __ATOMIC_SEQ_CST);
+    kernel_awake((const struct carrick_kernel *)port, false);
     return UINT64_MAX;
 }
 
@@ -59,7 +59,7 @@ static void kernel_close(struct carrick_port *port) {
     struct carrick_kernel *kernel = (struct carrick_kernel *)port;
     if (kernel->shared.memory) {
         __atomic_store_n(&kernel_shared(kernel)->watched, 0, __ATOMIC_SEQ_CST); /* nobody is to be called */
-        __atomic_store_n(&kernel_shared(kernel)->awake, 0, __ATOMIC_SEQ_CST);
+        kernel_awake(kernel, false);
         __atomic_store_n(&kernel_shared(kernel)->one_way, 0, __ATOMIC_SEQ_CST); /* nor sends for the program */
     }
     tap_close(&kernel->tap);

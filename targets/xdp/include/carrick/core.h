@@ -33,6 +33,12 @@ CARRICK_INLINE uint16_t CARRICK_OWN(identification)(void) {
     return shared ? (uint16_t)__sync_fetch_and_add(&shared->identification, 1) : 0;
 }
 
+/* Whether whoever reads reports has to be woken: once, since it looks at all of them then. To wake is an interrupt of
+ * the processor's own, which in a virtual machine costs more than a packet. */
+CARRICK_INLINE bool CARRICK_OWN(wakes)(struct carrick_shared *shared) {
+    return shared && CARRICK_READ(shared->awake) == 0 && __sync_val_compare_and_swap(&shared->awake, 0, 1) == 0;
+}
+
 /* Sends `core->report`. 0: there is no room for it. */
 CARRICK_GLOBAL_FN int CARRICK_OWN(send_report)(struct CARRICK_OWN(core) * core) {
     CARRICK_GIVEN(core);
@@ -42,14 +48,13 @@ CARRICK_GLOBAL_FN int CARRICK_OWN(send_report)(struct CARRICK_OWN(core) * core) 
         words = CARRICK_REPORT_WORDS;
     uint64_t octets = 16 + words * 8;
     struct carrick_shared *shared = CARRICK_OWN(shared)();
-    bool awake = shared && CARRICK_READ(shared->awake) != 0;
-    uint64_t flags = awake ? CARRICK_NO_WAKEUP : 0;
+    uint64_t flags = CARRICK_OWN(wakes)(shared) ? CARRICK_FORCE_WAKEUP : CARRICK_NO_WAKEUP;
     if (bpf_ringbuf_output(&carrick_reports, &core->report, octets, flags) != 0) {
         core->counters[CARRICK_COUNT_COMPLETION_LOST]++;
         return 0;
     }
     /* Whoever reads them may have gone to sleep after it was asked. */
-    if (awake && CARRICK_READ(shared->awake) == 0) {
+    if (flags == CARRICK_NO_WAKEUP && CARRICK_OWN(wakes)(shared)) {
         core->report.kind = CARRICK_REPORT_WAKE;
         (void)bpf_ringbuf_output(&carrick_reports, &core->report, 16, CARRICK_FORCE_WAKEUP);
     }

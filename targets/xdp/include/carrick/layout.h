@@ -44,8 +44,8 @@ struct carrick_shared {
      * these differ: they leave in empty frames (CARRICK_REQUEST_PACKET). */
     uint64_t queue_head __attribute__((aligned(64)));
     uint64_t queue_tail;
-    /* 1: whoever looks at reports does so anyway, and need not be woken. It says 0 before it sleeps, and then looks
-     * once more. */
+    /* 1: whoever looks at reports does so anyway, or was woken, and need not be. It says 0 before it sleeps, and then
+     * looks once more; whoever wakes it says 1. */
     uint64_t awake;
     /* Of the packets that wait none may leave before; where none waits for its turn, 0. */
     uint64_t due;
