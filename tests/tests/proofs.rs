@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `carrick verify`: programs are explored, what is wrong with a request is said in one sentence, and an interrupted proof keeps what
-//! it has.
+//! `carrick verify`: programs are explored, each change in `mutants.toml` is found by `--against`, what is wrong with a request is said in
+//! one sentence, and an interrupted proof keeps what it has.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -121,6 +121,114 @@ fn paths_are_counted() {
         said(&["protocols/tcp/tcp.mtp", "--paths", "--processor", "check_reset", "--budget", "9"]);
     assert_eq!(code, Some(4));
     assert!(out.contains("not explored to its end: `check_reset`: it has more than 9 paths"), "{out}");
+}
+
+/// A change of a protocol, of which the list has many.
+struct Mutant {
+    what: String,
+    file: String,
+    with: Option<String>,
+    old: String,
+    new: String,
+    shows: String,
+}
+
+fn mutants() -> Vec<Mutant> {
+    let text = std::fs::read_to_string(root().join("tests/mutants.toml")).expect("readable");
+    let table: toml::Table = text.parse().expect("TOML");
+    let all = table["mutant"].as_array().expect("mutants");
+    let one = |mutant: &toml::Value| {
+        let word = |name: &str| mutant.get(name).and_then(|word| word.as_str()).map(str::to_owned);
+        let must = |name: &str| word(name).unwrap_or_else(|| panic!("{name}: {mutant}"));
+        Mutant {
+            what: must("what"),
+            file: must("file"),
+            with: word("with"),
+            old: must("old"),
+            new: must("new"),
+            shows: must("shows"),
+        }
+    };
+    all.iter().map(one).collect()
+}
+
+/// A copy of a protocol's folder, and what it imports from others.
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder").flatten() {
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("a type").is_dir() {
+            copy(&entry.path(), &target);
+        } else if entry.path().extension().is_some_and(|e| e == "mtp") {
+            std::fs::copy(entry.path(), target).expect("it is copied");
+        }
+    }
+}
+
+#[test]
+fn each_mutant_of_a_protocol_is_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let all = mutants();
+    assert!(all.len() >= 24, "{}", all.len());
+    for mutant in all {
+        let changed = folder.path().join("protocols");
+        copy(&root().join("protocols"), &changed);
+        let file = folder.path().join(&mutant.file);
+        let text = std::fs::read_to_string(&file).expect("readable");
+        assert_eq!(text.matches(&mutant.old).count(), 1, "{}: {}", mutant.what, mutant.old);
+        std::fs::write(&file, text.replace(&mutant.old, &mutant.new)).expect("written");
+        let name = mutant.file.split('/').nth(1).expect("a folder");
+        let [old, new] = [root(), folder.path().to_owned()]
+            .map(|at| at.join(format!("protocols/{name}/{name}.mtp")).to_str().expect("UTF-8").to_owned());
+        let mut args = vec![new.as_str(), "--against", old.as_str(), "--seconds", "2", "-j", "2"];
+        args.extend(mutant.with.iter().flat_map(|with| ["--with", with]));
+        let (code, out, err) = said(&args);
+        assert_eq!(code, Some(1), "{}:\n{out}{err}", mutant.what);
+        assert!(out.contains(&mutant.shows), "{}: {}\n{out}", mutant.what, mutant.shows);
+        std::fs::write(&file, text).expect("written");
+        let (code, ..) = said(&args);
+        assert_eq!(code, Some(0), "{}", mutant.what);
+    }
+}
+
+#[test]
+fn versions_are_compared() {
+    let (code, report) = json(&["examples/credits.mtp", "--against", "examples/credits-fault.mtp"]);
+    assert_eq!(
+        (code, &report["same"], &report["differs"]),
+        (Some(1), &Value::from(false), &Value::from(true))
+    );
+    let compared = report["compared"].as_array().expect("a list");
+    let differs: Vec<&Value> = compared.iter().filter(|pair| pair["verdict"] == "differs").collect();
+    assert_eq!(differs.len(), 1, "{report:#}");
+    assert_eq!(differs[0]["unlike"][0]["what"], "account.granted");
+    // A version with shorter spellings does what the one without them does.
+    for name in ["choices", "optionals", "points", "records"] {
+        let [new, old] = ["", "_unfolded"].map(|end| format!("tests/programs/{name}{end}.mtp"));
+        let (code, out, err) = said(&[&new, "--against", &old]);
+        assert_eq!(code, Some(0), "{out}{err}");
+        assert!(out.starts_with(&format!("same: {new} does what {old} does\n")), "{out}");
+    }
+    let (new, old) = ("examples/credits.mtp", "tests/programs/claims.mtp");
+    let (code, out, _) = said(&[new, "--against", old]);
+    assert!(code == Some(1) && out.contains("declared otherwise: "), "{out}");
+    for (args, part) in [
+        (&["--against", "examples/gone.mtp"][..], "examples/gone.mtp"),
+        (
+            &["--against", "examples/credits-fault.mtp", "--map", "gone=x"],
+            "the old version has no name `gone`",
+        ),
+        (&["--against", "examples/credits-fault.mtp", "--map", "x"], "`x`: write OLD=NEW"),
+        (&["--against", "examples/credits-fault.mtp", "--paths"], "cannot be used with"),
+        (&["--map", "a=b"], "--against"),
+    ] {
+        let (code, out, err) = said(&[&[new], args].concat());
+        assert!(
+            code.is_some_and(|code| code == 2 || code == 1) && out.is_empty(),
+            "{args:?}: {code:?} {out}"
+        );
+        assert!(err.contains(part), "{args:?}: {err}");
+    }
 }
 
 /// What was explored before Ctrl-C is printed; no check that needs the rest is called proved.

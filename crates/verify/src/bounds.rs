@@ -14,6 +14,8 @@ pub struct Bounds {
     pub time: Duration,
     /// values of parameters that are given; the others have all values of their ranges
     pub params: Vec<Option<u64>>,
+    /// whether a comparison of two versions takes what has the same text for the same, without a proof
+    pub texts: bool,
     /// whether paths are only counted
     pub count: bool,
     /// whether the questions of checks are kept, in SMT-LIB 2
@@ -27,6 +29,7 @@ impl Default for Bounds {
             paths: 100_000,
             time: Duration::from_secs(60),
             params: Vec::new(),
+            texts: true,
             count: false,
             dump: false,
         }

@@ -45,7 +45,7 @@ impl<'p> Machine<'p> {
 
     /// The model with smaller values for these variables, one after the other, as far as the path and the condition allow: people
     /// read it.
-    fn with_small_values(&self, mut model: Model, variables: &[u32], cond: Term) -> Model {
+    pub(crate) fn with_small_values(&self, mut model: Model, variables: &[u32], cond: Term) -> Model {
         let conditions: Vec<Term> = [cond].into_iter().chain(self.path.conditions.iter().copied()).collect();
         let mut values = Values::default();
         model.resize(self.path.terms.variables().len(), 0);
@@ -78,7 +78,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The variables of a condition, and of those that led here.
-    fn depends_on(&self, cond: Term) -> Vec<u32> {
+    pub(crate) fn depends_on(&self, cond: Term) -> Vec<u32> {
         let mut seen = FxHashSet::default();
         let mut found = Vec::new();
         let mut open = self.path.conditions[self.checks.assumed..].to_vec();

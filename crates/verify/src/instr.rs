@@ -11,9 +11,7 @@ use crate::value::Value;
 
 impl<'p> Machine<'p> {
     pub(crate) fn instr(&mut self, instr: &'p Instr, loc: Loc, frame: &mut Frame) -> Result<(), End> {
-        for operand in instr.exprs() {
-            self.eval(operand, frame)?;
-        }
+        self.note_instr(instr, frame)?;
         match instr {
             Instr::NewCtx { ctx, value, id } => {
                 let object = self.object(frame, *value)?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which parts the records of events, contexts and blueprints have behind their fields.
 
-use carrick_ir::{BpId, CtxId, EventId, OptId, Program, Ty, arith};
+use carrick_ir::{BpId, CtxId, EventId, FieldDef, OptId, Program, Ty, arith};
 
 /// Width in bits of a scalar, and whether it has a sign.
 pub(crate) fn shape(program: &Program, ty: &Ty) -> (u8, bool) {
@@ -72,4 +72,33 @@ pub(crate) fn members(program: &Program, bp: BpId) -> &[OptId] {
 /// Which of a blueprint's options that is.
 pub(crate) fn member(program: &Program, bp: BpId, opt: OptId) -> Option<usize> {
     members(program, bp).iter().position(|member| *member == opt)
+}
+
+/// The parts of a value that has some by name, in their order in [`Value::Record`]; empty: it has none.
+pub(crate) fn parts_of(program: &Program, ty: &Ty) -> Vec<(String, Ty)> {
+    let fields = |of: &[FieldDef]| of.iter().map(|f| (f.name.clone(), f.ty.clone())).collect::<Vec<_>>();
+    match ty {
+        Ty::Struct(s) => fields(&program.structs[s.index()].fields),
+        Ty::Scratch(s) => fields(&program.scratchpads[s.index()].fields),
+        Ty::Id(id) => fields(&program.ids[id.index()].parts),
+        Ty::Event(event) => {
+            let def = &program.events[event.index()];
+            let mut parts = fields(&def.fields);
+            parts.push(("token of its request".to_owned(), Ty::Token));
+            parts.push(("id of its context".to_owned(), def.id.map_or(Ty::Void, Ty::Id)));
+            parts
+        }
+        Ty::Context(context) => {
+            let def = &program.contexts[context.index()];
+            let mut parts = fields(&def.fields);
+            parts.push(("its id".to_owned(), Ty::Id(def.id)));
+            parts.push(("its handle".to_owned(), Ty::Handle));
+            parts.push(("space to send".to_owned(), Ty::Bytes));
+            parts.push(("space to receive".to_owned(), Ty::Bytes));
+            parts.extend(def.timers.iter().map(|timer| (format!("{} runs", timer.name), Ty::Bool)));
+            parts
+        }
+        Ty::NetHeader => program.net_header.fields.iter().map(|f| (f.name.clone(), f.ty.clone())).collect(),
+        _ => Vec::new(),
+    }
 }

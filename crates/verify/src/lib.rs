@@ -9,15 +9,18 @@
 //! *Architecture invariant:* this crate knows the IR and the solver, and no emitter. What a statement does is written here a second time
 //! beside the interpreter; tests compare the two.
 
+mod against;
 mod arith;
 mod array;
 mod bounds;
 mod checks;
+mod effect;
 mod expr;
 mod instr;
 mod layout;
 mod list;
 mod machine;
+mod note;
 mod packet;
 mod path;
 mod place;
@@ -30,6 +33,7 @@ mod unit;
 mod value;
 mod window;
 
+pub use against::{Comparison, Declared, Difference, Names, PairReport, Unlike, Verdict, compare};
 pub use bounds::Bounds;
 pub use report::{CheckReport, Counterexample, Report, Status, UnitReport, Wanted, verify};
 pub use site::{Kind, Site};

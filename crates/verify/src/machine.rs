@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::bounds::Bounds;
+use crate::effect::Effect;
 use crate::path::{End, Path};
 use crate::site::{Checks, Doing};
 use crate::value::Value;
@@ -45,7 +46,8 @@ pub(crate) struct Machine<'p> {
     pub given: Vec<Term>,
     /// variables of earlier paths that the same occasion makes
     pub fresh_known: FxHashMap<(String, u32, u8), Term>,
-    pub fresh_used: u32,
+    /// how many occasions of each name this path has had, less one
+    pub fresh_used: FxHashMap<String, u32>,
     /// elements of such lists, and what holds of them
     pub fresh_lists: FxHashMap<(String, u32), (Vec<Value>, Vec<Term>)>,
     /// results of functions that only their operands are known of
@@ -68,6 +70,10 @@ pub(crate) struct Machine<'p> {
     pub doing: Doing,
     /// whether statements that this explores add to lists
     pub grows: bool,
+    /// what the functions that run were given
+    pub objects: Vec<usize>,
+    /// what is issued, if that is to be noted
+    pub effects: Option<Vec<Effect>>,
     pub deleted: FxHashSet<usize>,
     pub made: Vec<Made>,
     /// the types of event whose timers have just fired
@@ -98,7 +104,7 @@ impl<'p> Machine<'p> {
             types,
             given: Vec::new(),
             fresh_known: FxHashMap::default(),
-            fresh_used: 0,
+            fresh_used: FxHashMap::default(),
             fresh_lists: FxHashMap::default(),
             results: FxHashMap::default(),
             arrays: Vec::new(),
@@ -113,6 +119,8 @@ impl<'p> Machine<'p> {
             checks: Checks::default(),
             doing: Doing::Running,
             grows: false,
+            objects: Vec::new(),
+            effects: None,
             deleted: FxHashSet::default(),
             made: Vec::new(),
             fired: Vec::new(),
@@ -173,7 +181,7 @@ impl<'p> Machine<'p> {
         self.deleted.clear();
         self.made.clear();
         self.array_reads.clear();
-        self.fresh_used = 0;
+        self.fresh_used.clear();
         self.doing = Doing::Running;
         for at in 0..self.given.len() {
             self.path.assume(self.given[at])?;

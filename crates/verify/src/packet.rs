@@ -13,6 +13,14 @@ use crate::value::{OpenList, Value};
 /// No packet is longer.
 const PACKET_MAX: u64 = u16::MAX as u64;
 
+/// What a payload is made of, by name.
+fn sources<'p, const N: usize>(
+    exprs: [(&'static str, &'p Expr); N],
+    mss: &'p Option<Expr>,
+) -> Vec<(&'static str, &'p Expr)> {
+    exprs.into_iter().chain(mss.as_ref().map(|mss| ("segments of", mss))).collect()
+}
+
 impl<'p> Machine<'p> {
     pub(crate) fn packet_stmt(&mut self, stmt: &'p Stmt, frame: &mut Frame) -> Result<Flow, End> {
         match &stmt.kind {
@@ -24,11 +32,15 @@ impl<'p> Machine<'p> {
                 }
             }
             StmtKind::Extract { bp } => return self.extract(*bp, frame),
-            StmtKind::SetPayload { bp, len, .. } => {
+            StmtKind::SetPayload { bp, ctx, offset, len, mss } => {
+                let what = format!("payload of {}", self.instance(*ctx, frame));
+                self.note_fill(what, sources([("offset", offset), ("length", len)], mss), frame)?;
                 let len = self.scalar(len, frame)?;
                 self.set_payload(*bp, len, frame)?;
             }
-            StmtKind::SetPayloadOf { bp, id, len, .. } => {
+            StmtKind::SetPayloadOf { bp, ctx, id, offset, len, mss } => {
+                let what = format!("payload of a {}", self.program.contexts[ctx.index()].name);
+                self.note_fill(what, sources([("id", id), ("offset", offset), ("length", len)], mss), frame)?;
                 self.eval(id, frame)?;
                 let len = self.scalar(len, frame)?;
                 // There may be no such instance.
@@ -37,13 +49,15 @@ impl<'p> Machine<'p> {
                 let len = self.path.terms.ite(found, len, nothing);
                 self.set_payload(*bp, len, frame)?;
             }
-            StmtKind::SetPayloadAt { bp, addr, len, .. } => {
+            StmtKind::SetPayloadAt { bp, addr, len, mss } => {
+                let what = "payload in memory".to_owned();
+                self.note_fill(what, sources([("address", addr), ("length", len)], mss), frame)?;
                 self.eval(addr, frame)?;
                 let len = self.scalar(len, frame)?;
                 self.set_payload(*bp, len, frame)?;
             }
             // Nothing reads the frames of a packet that is made.
-            StmtKind::FrameAdd { .. } => {}
+            StmtKind::FrameAdd { frame: local, .. } => self.note_frame(*local, frame),
             StmtKind::OptAdd { bp, opt, args } => self.add_option(*bp, *opt, args, frame)?,
             _ => return Err(unsupported("a statement")),
         }
@@ -200,8 +214,7 @@ impl<'p> Machine<'p> {
             let most = (list.least as usize + self.bounds.k).min(list.most as usize);
             let lengths: Vec<usize> = (list.least as usize..=most).collect();
             let name = format!("{}.{}", def.name, list.name);
-            let key = (name.clone(), self.fresh_used);
-            self.fresh_used += 1;
+            let key = (name.clone(), self.occasion(&name));
             let (elements, limits) = match self.fresh_lists.get(&key) {
                 Some(known) => known.clone(),
                 None => {

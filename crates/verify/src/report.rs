@@ -118,6 +118,19 @@ pub fn verify(
             }
         }
     };
+    on_threads(threads, &work);
+    let explored: Vec<Explored> =
+        explored.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect();
+    if explored.len() < units.len() {
+        return Err("a thread ended before its work".to_owned());
+    }
+    let checks = if bounds.count { Vec::new() } else { checks(program, &units, &explored, sites.as_ref()) };
+    let units = units.iter().zip(&explored).map(|(unit, found)| unit_report(program, unit, found)).collect();
+    Ok(Report { units, checks })
+}
+
+/// Does work that several threads can share.
+pub(crate) fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) {
     std::thread::scope(|scope| {
         for _ in 0..threads.max(1) {
             // The stack of a path is as deep as its calls and expressions are nested.
@@ -129,14 +142,6 @@ pub fn verify(
     });
     // Without a thread nothing was done; here it is, then.
     work();
-    let explored: Vec<Explored> =
-        explored.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect();
-    if explored.len() < units.len() {
-        return Err("a thread ended before its work".to_owned());
-    }
-    let checks = if bounds.count { Vec::new() } else { checks(program, &units, &explored, sites.as_ref()) };
-    let units = units.iter().zip(&explored).map(|(unit, found)| unit_report(program, unit, found)).collect();
-    Ok(Report { units, checks })
 }
 
 fn name(program: &Program, unit: &Unit) -> String {
@@ -303,7 +308,7 @@ fn counterexample(program: &Program, unit: &Unit, found: &Explored, failure: &Fa
 }
 
 /// A value as programs write it.
-fn written(program: &Program, ty: &Ty, value: u128) -> String {
+pub(crate) fn written(program: &Program, ty: &Ty, value: u128) -> String {
     let value = value as u64;
     match ty {
         Ty::Bool => (value != 0).to_string(),

@@ -39,8 +39,7 @@ impl<'p> Machine<'p> {
 
     /// The variable of this name that was made for the same occasion on an earlier path, or a new one.
     pub(crate) fn fresh(&mut self, what: &str, ty: &Ty, width: u8) -> Term {
-        let at = self.fresh_used;
-        self.fresh_used += 1;
+        let at = self.occasion(what);
         let key = (what.to_owned(), at, width);
         if let Some(known) = self.fresh_known.get(&key) {
             return *known;
@@ -48,6 +47,20 @@ impl<'p> Machine<'p> {
         let term = self.variable_of(format!("{what} ({at})"), ty, width);
         self.fresh_known.insert(key, term);
         term
+    }
+
+    /// Which occasion of this name it is on the path.
+    pub(crate) fn occasion(&mut self, what: &str) -> u32 {
+        match self.fresh_used.get_mut(what) {
+            Some(used) => {
+                *used += 1;
+                *used
+            }
+            None => {
+                self.fresh_used.insert(what.to_owned(), 0);
+                0
+            }
+        }
     }
 
     fn each(&mut self, fields: &[FieldDef], name: &str) -> Vec<Value> {

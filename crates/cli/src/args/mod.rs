@@ -79,7 +79,7 @@ pub enum Command {
     /// Prove claims of a program, and find divisions by zero, full lists and cut fields
     #[command(
         before_help = "Example: carrick verify stream.mtp --seconds 10\n         carrick verify stream.mtp --paths",
-        after_help = "Exit code 0: all checks are proved within the bounds. 4: some are not inductive or undecided."
+        after_help = "Exit code 0: all checks are proved within the bounds. 4: some are not inductive or undecided. With --against 0: the same; 1: something differs; 4: something is undecided."
     )]
     Verify(VerifyArgs),
     /// Explain a diagnostic

@@ -24,6 +24,12 @@ pub struct VerifyArgs {
     /// Check only this: a part of a claim, a kind (assert, division, shift, list, serial, cut), or FILE:LINE. Repeat for several
     #[arg(long, value_name = "WHAT")]
     pub claim: Vec<String>,
+    /// An older version of the program: prove that the new one does the same, or show where it does not
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["claim", "paths", "dump_smt", "chain", "processor"])]
+    pub against: Option<PathBuf>,
+    /// With --against: what is called OLD in the older version is called NEW now. Repeat for several
+    #[arg(long, value_name = "OLD=NEW", requires = "against")]
+    pub map: Vec<String>,
     /// Count the paths of every processor, and check nothing
     #[arg(long, conflicts_with_all = ["claim", "dump_smt"])]
     pub paths: bool,

@@ -106,6 +106,10 @@ impl<'p> Printer<'p> {
             let value = literal(p, &def.ty, def.value);
             self.line(&format!("const {}: {} = {value}", def.name, self.ty(&def.ty)));
         }
+        for def in &p.arrays {
+            let values: Vec<String> = def.values.iter().map(|v| literal(p, &def.ty, *v)).collect();
+            self.line(&format!("array {}: {} = {}", def.name, self.ty(&def.ty), values.join(", ")));
+        }
         for def in &p.params {
             let [default, lo, hi] = [def.default, def.lo, def.hi].map(|v| literal(p, &def.ty, v));
             self.line(&format!("param {}: {} = {default} in {lo}..{hi}", def.name, self.ty(&def.ty)));

@@ -22,6 +22,32 @@ pub fn print(program: &Program) -> String {
     printer.out
 }
 
+/// A declaration of a program, a function, or a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// What it is and its name: the first two words, such as `context tcb`.
+    pub head: String,
+    /// Its text, which names everything: two programs that number their declarations differently have the same.
+    pub text: String,
+}
+
+/// The parts of [`print`], but the first line; of functions without their claims, which do nothing.
+pub fn items(program: &Program) -> Vec<Item> {
+    let mut found: Vec<Item> = Vec::new();
+    for line in print(program).lines().skip(1).filter(|line| !line.trim_start().starts_with("assert #")) {
+        match found.last_mut() {
+            Some(item) if line.starts_with([' ', '}']) => item.text.extend(["\n", line]),
+            _ => {
+                let words =
+                    line.split([' ', '(', ':', ',']).filter(|word| !word.is_empty() && *word != "global");
+                let head = words.take(2).collect::<Vec<_>>().join(" ");
+                found.push(Item { head, text: line.to_owned() });
+            }
+        }
+    }
+    found
+}
+
 /// An expression as it is written in a program; `fields` are the names that fields of a blueprint have in it.
 pub fn expression(program: &Program, e: &crate::Expr, fields: &[&str]) -> String {
     let printer = Printer { program, function: None, fields: fields.to_vec(), out: String::new(), indent: 0 };

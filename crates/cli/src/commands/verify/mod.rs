@@ -1,31 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick verify`
 
+mod against;
+mod setup;
 mod text;
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
+use carrick_driver::Failure;
 use carrick_driver::written::unwritten;
-use carrick_driver::{Failure, params};
-use carrick_ir::Program;
-use carrick_verify::{Bounds, Report, Status, Wanted, verify};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use carrick_verify::{Report, Status, Wanted, verify};
 
+use self::setup::{NOT_DECIDED, bounds, stop_at_signals};
 use crate::args::VerifyArgs;
 use crate::load::load;
 use crate::output::{self, Format};
 
-/// Some check is not proved.
-const NOT_DECIDED: u8 = 4;
-/// A process that Ctrl-C ends, to a shell.
-const INTERRUPTED: i32 = 130;
-
 pub fn run(args: &VerifyArgs) -> Result<ExitCode, Failure> {
+    if let Some(old) = &args.against {
+        return against::run(args, old);
+    }
     let program = load(&args.source)?;
     let bounds = bounds(args, &program)?;
     let wanted =
@@ -51,36 +48,6 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     let proved = report.checks.iter().all(|check| check.status == Status::Proved);
     let explored = report.units.iter().all(|unit| unit.incomplete.is_none() && unit.unsupported.is_none());
     Ok(if proved && (explored || !bounds.count) { ExitCode::SUCCESS } else { ExitCode::from(NOT_DECIDED) })
-}
-
-fn bounds(args: &VerifyArgs, program: &Program) -> Result<Bounds, Failure> {
-    let values = params::values(program, &args.set)?;
-    // Paths are counted for one configuration, and proofs are for all of them.
-    let is_set = |name: &str| args.paths || args.set.iter().any(|set| set.split('=').next() == Some(name));
-    let params = program.params.iter().zip(values);
-    Ok(Bounds {
-        k: args.k as usize,
-        paths: args.budget,
-        time: Duration::from_secs(args.seconds),
-        params: params.map(|(param, value)| is_set(&param.name).then_some(value)).collect(),
-        count: args.paths,
-        dump: args.dump_smt.is_some(),
-    })
-}
-
-/// The first signal ends the exploration, and what was decided is printed. The second ends the process.
-fn stop_at_signals(cancelled: &Arc<AtomicBool>) -> Result<(), Failure> {
-    let cannot = |e: std::io::Error| Failure::Failed(format!("cannot watch for signals: {e}"));
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(cannot)?;
-    let cancelled = cancelled.clone();
-    std::thread::spawn(move || {
-        for _ in signals.forever() {
-            if cancelled.swap(true, Ordering::Relaxed) {
-                std::process::exit(INTERRUPTED);
-            }
-        }
-    });
-    Ok(())
 }
 
 /// A file for each question.

@@ -94,7 +94,7 @@ fn table(out: &mut String, report: &Report) {
 }
 
 /// The bounds of a proof.
-fn said(bounds: &Bounds) -> String {
+pub fn said(bounds: &Bounds) -> String {
     let plural = if bounds.k == 1 { "" } else { "s" };
     format!(
         "lists and windows begin with at most {} element{plural}, \

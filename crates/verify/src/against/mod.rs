@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Two versions of a program: whether the new one does what the old one does.
+//!
+//! What has the same text, down to all that it names, is the same. Every other processor is run in both versions, one after the other on
+//! one path, from the same values. Then all that another processor, a packet or an application could see of it is compared.
+
+mod names;
+mod outcome;
+mod pairs;
+mod report;
+mod texts;
+mod twice;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use carrick_ir::Program;
+
+pub use names::Names;
+use pairs::Pair;
+pub use report::{Comparison, Declared, Difference, PairReport, Unlike, Verdict};
+
+use crate::bounds::Bounds;
+
+/// Compares two versions of a program on this many threads; `done` gets each comparison when it is done. The bounds' parameters are those
+/// of the old version.
+///
+/// # Errors
+/// A sentence, if they have nothing in common that could be compared.
+pub fn compare(
+    old: &Program,
+    new: &Program,
+    names: &Names,
+    bounds: &Bounds,
+    threads: usize,
+    cancelled: &Arc<AtomicBool>,
+    done: &(dyn Fn(&PairReport) + Sync),
+) -> Result<Comparison, String> {
+    if old.net_header.layer != new.net_header.layer {
+        return Err("one is over another network header than the other".to_owned());
+    }
+    names.check(old)?;
+    let texts = texts::Texts::of(old, new, names);
+    let (pairs, mut declared) = pairs::all(old, new, names, &texts);
+    declared.extend(texts.declared);
+    let reports: Vec<Mutex<Option<PairReport>>> = pairs.iter().map(|_| Mutex::new(None)).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < pairs.len()) {
+            let report = report(old, new, names, bounds, &pairs[at], cancelled);
+            done(&report);
+            if let Ok(mut slot) = reports[at].lock() {
+                *slot = Some(report);
+            }
+        }
+    };
+    crate::report::on_threads(threads, &work);
+    let reports: Vec<PairReport> =
+        reports.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect();
+    if reports.len() < pairs.len() {
+        return Err("a thread ended before its work".to_owned());
+    }
+    Ok(Comparison { declared, pairs: reports })
+}
+
+fn report(
+    old: &Program,
+    new: &Program,
+    names: &Names,
+    bounds: &Bounds,
+    pair: &Pair,
+    cancelled: &Arc<AtomicBool>,
+) -> PairReport {
+    let (mut paths, mut time, mut verdict) = (0, Duration::ZERO, Verdict::SameText);
+    if !(bounds.texts && pair.same_text) {
+        let found = twice::explore(old, new, names, bounds, pair, cancelled);
+        (paths, time, verdict) = (found.paths, found.time, found.verdict);
+    }
+    PairReport { name: pair.name.clone(), events: pair.events.clone(), paths, time, verdict }
+}

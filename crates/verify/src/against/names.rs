@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which name of the new version stands for which one of the old version.
+
+use std::collections::BTreeMap;
+
+use carrick_ir::{Program, print};
+
+/// New names by old ones; all others stay.
+#[derive(Debug, Clone, Default)]
+pub struct Names(BTreeMap<String, String>);
+
+/// The words of a text, and what stands between them.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let end = rest.find(|c| is_word(c) != is_word(first)).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(end);
+        rest = behind;
+        Some(word)
+    })
+}
+
+/// Whether a text names one of these.
+pub(super) fn mentions(text: &str, wanted: &dyn Fn(&str) -> bool) -> bool {
+    words(text).any(wanted)
+}
+
+impl Names {
+    /// Of words `OLD=NEW`.
+    ///
+    /// # Errors
+    /// A sentence about the one that is not of this form, or that comes twice.
+    pub fn of(given: &[String]) -> Result<Names, String> {
+        let mut names = BTreeMap::new();
+        for word in given {
+            let (old, new) =
+                word.split_once('=').filter(|(old, new)| !old.is_empty() && !new.is_empty()).ok_or_else(
+                    || format!("`{word}`: write OLD=NEW, the name in the old version and the one in the new"),
+                )?;
+            if names.insert(old.to_owned(), new.to_owned()).is_some() {
+                return Err(format!("`{old}` has two new names"));
+            }
+        }
+        Ok(Names(names))
+    }
+
+    /// The new version's name.
+    pub(super) fn new_name<'n>(&'n self, old: &'n str) -> &'n str {
+        self.0.get(old).map_or(old, String::as_str)
+    }
+
+    /// A text of the old version with the names of the new one.
+    pub(super) fn translate(&self, text: &str) -> String {
+        if self.0.is_empty() {
+            text.to_owned()
+        } else {
+            words(text).map(|word| self.new_name(word)).collect()
+        }
+    }
+
+    /// Every old name stands somewhere in the old version.
+    pub(super) fn check(&self, old: &Program) -> Result<(), String> {
+        let text = if self.0.is_empty() { String::new() } else { print::print(old) };
+        match self.0.keys().find(|name| !mentions(&text, &|word| word == name.as_str())) {
+            Some(name) => Err(format!("the old version has no name `{name}`")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Two versions of a program: what is written otherwise and does the same is the same; each kind of change is found.
+
+mod common;
+
+use std::path::Path;
+use std::time::Duration;
+
+use carrick_ir::Program;
+use carrick_verify::{Bounds, Comparison, Names, PairReport, Verdict, compare};
+use common::*;
+
+fn compared(old: &Program, new: &Program, map: &[&str], bounds: &Bounds) -> Comparison {
+    let map: Vec<String> = map.iter().map(|word| (*word).to_owned()).collect();
+    let names = Names::of(&map).expect("names");
+    compare(old, new, &names, bounds, 2, &Default::default(), &|_| {}).expect("comparable")
+}
+
+const STATE: &str = "    uint32 n;\n    uint32 m = 7;\n    list<uint32, 4> all;\n    sliding_wnd(32) seen;\n    timer_t wait -> late;";
+const EVENT: &str = "uint32 a; uint32 b;";
+const MORE: &str =
+    "event late : timer_event { }\nevent more : flow_event { uint32 n; }\nconst uint32 LIMIT = 9;";
+
+fn with(body: &str) -> std::sync::Arc<Program> {
+    compile(&program(STATE, EVENT, MORE, body))
+}
+
+/// What differs in the one processor that is not the same.
+fn unlike(old: &str, new: &str) -> Vec<String> {
+    let found = compared(&with(old), &with(new), &[], &Bounds::default());
+    assert!(found.declared.is_empty(), "{:#?}", found.declared);
+    let differs = |pair: &&PairReport| matches!(pair.verdict, Verdict::Differs(_));
+    let pairs: Vec<&PairReport> = found.pairs.iter().filter(differs).collect();
+    assert_eq!(pairs.len(), 1, "{new}\n{:#?}", found.pairs);
+    assert_eq!(pairs[0].name, "on_go");
+    let Verdict::Differs(difference) = &pairs[0].verdict else { unreachable!() };
+    difference.unlike.iter().map(|u| format!("{}: {} / {}", u.what, u.old, u.new)).collect()
+}
+
+#[test]
+fn what_is_written_otherwise_is_the_same() {
+    for [old, new] in [
+        ["c.n = e.a + e.b;", "uint32 sum = e.b;\n    sum += e.a;\n    c.n = sum;"],
+        ["if (e.a > 5) c.n = 1; else c.n = 2;", "c.n = e.a <= 5 ? 2 : 1;"],
+        ["c.n = e.a * 4;", "c.n = e.a << 2;"],
+        ["c.n = min(e.a, e.b);", "if (e.a < e.b) { c.n = e.a; } else { c.n = e.b; }"],
+        ["c.n = e.a - e.b;", "c.n = 0 - e.b + e.a;"],
+        [
+            "push b;\n    b.k = e.a;\n    b.low = 3;\n    pkt_gen(b);",
+            "push b;\n    b.low = 3;\n    b.k = e.a;\n    pkt_gen(b);",
+        ],
+        ["c.n = LIMIT;", "c.n = 9;"],
+    ] {
+        let found = compared(&with(old), &with(new), &[], &Bounds::default());
+        assert!(found.is_same() && !found.differs(), "{new}\n{:#?}", found.pairs);
+    }
+}
+
+#[test]
+fn each_kind_of_change_is_found() {
+    for (old, new, told) in [
+        ("c.n = e.a + 1;", "c.n = e.a + 2;", "state.n: 1 / 2"),
+        ("c.n = e.a / 3;", "c.n = (e.a + 1) / 3;", "state.n: 0 / 1"),
+        ("c.all.add(e.a);", "c.all.insert(0, e.a);", "state.all[0]: 0 / 1"),
+        ("c.all.add(e.a);", "", "state.all: 1 element / 0 elements"),
+        (
+            "timer_start(c.wait, 1ms);",
+            "timer_restart(c.wait, 1ms);",
+            "instructions: timer_start state.wait, notify / timer_restart state.wait, notify",
+        ),
+        (
+            "timer_start(c.wait, 1ms);",
+            "timer_start(c.wait, 2ms);",
+            "timer_start state.wait: after: 1ms / 2ms",
+        ),
+        (
+            "push b;\n    b.k = e.a;\n    pkt_gen(b);",
+            "push b;\n    b.k = e.b;\n    pkt_gen(b);",
+            "pkt_gen: bp.k: ",
+        ),
+        (
+            "push b;\n    pkt_gen(b);",
+            "push b;\n    b.net.dst_ip = 1;\n    pkt_gen(b);",
+            "pkt_gen: bp.dst_ip: 0 / 1",
+        ),
+        (
+            "push b;\n    pkt_gen(b);",
+            "push b;\n    pkt_gen(b);\n    pkt_gen(b);",
+            "instructions: pkt_gen, notify / pkt_gen, pkt_gen, notify",
+        ),
+        ("", "del_ctx(c);", "state: stays / deleted"),
+        ("notify(e.token, OK);", "notify(e.token, BUSY);", "notify: status: OK / BUSY"),
+        ("c.n = random();", "c.n = random() & 1;", "state.n: "),
+        ("if (e.a == 77777) c.n = 1;", "if (e.a == 77777) c.n = 2;", "state.n: 1 / 2"),
+        (
+            "state v;\n    new_ctx(v, key(e.a));",
+            "state v;\n    v.m = 8;\n    new_ctx(v, key(e.a));",
+            "new_ctx state: value.m: 7 / 8",
+        ),
+        ("c.seen.set(0, 1);", "c.seen.set(0, 2);", "state.seen"),
+    ] {
+        let all = unlike(old, new);
+        assert!(all.iter().any(|one| one.starts_with(told)), "{new}\n{all:#?}");
+    }
+}
+
+/// Values of the example are those with which the two really differ, and lists have their lengths.
+#[test]
+fn an_example_has_what_it_depends_on() {
+    let old = with("if (e.a == 77777 && c.all.len() == 1 && c.all[0] == 5) c.n = e.b;");
+    let new = with("if (e.a == 77777 && c.all.len() == 1 && c.all[0] == 5) c.n = e.b + 1;");
+    let found = compared(&old, &new, &[], &Bounds::default());
+    let example = found.pairs.iter().find_map(|pair| match &pair.verdict {
+        Verdict::Differs(difference) => Some(difference),
+        _ => None,
+    });
+    let before = &example.expect("it differs").before;
+    for (name, value) in [("e.a", "77777"), ("c.all.len", "1"), ("c.all[0]", "5")] {
+        assert!(before.contains(&(name.to_owned(), value.to_owned())), "{name}: {before:#?}");
+    }
+}
+
+#[test]
+fn what_is_declared_otherwise_is_told() {
+    let base = program(STATE, EVENT, MORE, "    c.n = LIMIT;");
+    let old = compile(&base);
+    for (from, to, head, outside) in [
+        ("protocol = 205", "protocol = 206", "net_header ipv4", true),
+        ("uint8 low : 4; uint8 high : 4;", "uint8 high : 4; uint8 low : 4;", "blueprint push", true),
+        ("register_ctx_spec(state, 4)", "register_ctx_spec(state, 5)", "context state", true),
+        ("    uint32 n;\n", "    uint32 n;\n    uint32 extra;\n", "context state", false),
+        ("uint32 a; uint32 b;", "uint32 a; uint32 b; uint32 d;", "event go", true),
+        ("    go -> go on state;\n", "", "interface test", true),
+    ] {
+        assert_eq!(base.matches(from).count(), 1, "{from}");
+        let found = compared(&old, &compile(&base.replace(from, to)), &[], &Bounds::default());
+        let declared: Vec<(&str, bool)> =
+            found.declared.iter().map(|d| (d.head.as_str(), d.outside)).collect();
+        assert_eq!(declared, [(head, outside)], "{to}");
+        assert_eq!((found.is_same(), found.differs()), (false, outside), "{to}");
+        assert!(found.declared[0].lines().iter().any(|lines| !lines.is_empty()));
+    }
+    // A constant has no effect of its own: the processor that uses it differs.
+    let found = compared(&old, &compile(&base.replace("LIMIT = 9", "LIMIT = 10")), &[], &Bounds::default());
+    assert!(found.declared.is_empty() && found.differs(), "{found:#?}");
+}
+
+/// What is called otherwise is paired by a map, and a chain whose processors were parted or renamed is compared as a whole.
+#[test]
+fn names_and_processors_may_change() {
+    let base = program(STATE, EVENT, MORE, "    c.n = e.a;\n    c.m = e.b;");
+    let old = compile(&base);
+    let renamed = base
+        .replace("on_go", "go_on")
+        .replace("c.m = e.b", "c.rest = e.b")
+        .replace("uint32 m = 7", "uint32 rest = 7");
+    let new = compile(&renamed);
+    assert!(!compared(&old, &new, &[], &Bounds::default()).is_same());
+    assert!(compared(&old, &new, &["on_go=go_on", "m=rest"], &Bounds::default()).is_same());
+    let parted = base
+        .replace("    c.n = e.a;\n    c.m = e.b;\n", "    c.m = e.b;\n")
+        .replace("void on_go(", "void first(go e, state c) { c.n = e.a; }\nvoid on_go(")
+        .replace("go -> { on_go };", "go -> { first, on_go };");
+    let found = compared(&old, &compile(&parted), &[], &Bounds::default());
+    assert!(found.is_same(), "{found:#?}");
+    assert!(found.pairs.iter().any(|pair| pair.name == "the chain of go" && pair.verdict == Verdict::Same));
+    let broken = parted.replace("{ c.n = e.a; }", "{ c.n = e.b; }");
+    assert!(compared(&old, &compile(&broken), &[], &Bounds::default()).differs());
+    for (map, part) in
+        [("gone=x", "the old version has no name `gone`"), ("n", "write OLD=NEW"), ("=n", "write OLD=NEW")]
+    {
+        let names = Names::of(&[map.to_owned()]);
+        let why = names.and_then(|names| {
+            compare(&old, &new, &names, &Bounds::default(), 1, &Default::default(), &|_| {}).map(|_| ())
+        });
+        assert!(why.as_ref().is_err_and(|why| why.contains(part)), "{map}: {why:?}");
+    }
+}
+
+/// Claims of both versions are assumed: what differs only where they do not hold is no difference.
+#[test]
+fn claims_exclude_states() {
+    let [old, new] = ["c.n = c.m;", "c.n = c.m > 9 ? 0 : c.m;"];
+    assert_eq!(unlike(old, new).len(), 1);
+    let more = format!("{MORE}\ninvariant low(state c) {{ assert(c.m <= 9); }}");
+    let [old, new] = [old, new].map(|body| compile(&program(STATE, EVENT, &more, body)));
+    assert!(compared(&old, &new, &[], &Bounds::default()).is_same());
+}
+
+/// Without looking at texts: no program differs from itself.
+#[test]
+fn a_program_does_what_it_does() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
+    let bounds = Bounds { texts: false, paths: 30, time: Duration::from_millis(200), ..Bounds::default() };
+    let (mut proved, mut programs) = (0, 0);
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
+        if !text.contains("\ndeploy {") || text.contains("import \"") || text.contains(" over inet") {
+            continue;
+        }
+        let (file, errors) = carrick_syntax::parse(&text);
+        let (program, _) = carrick_sema::check(&file, "test", "test.mtp", &text);
+        let Some(program) = program.filter(|_| errors.is_empty()) else { continue };
+        let program = carrick_lower::lower(program);
+        let found = compared(&program, &program, &[], &bounds);
+        assert!(!found.differs(), "{}: {found:#?}", entry.path().display());
+        proved += found.pairs.iter().filter(|pair| pair.verdict == Verdict::Same).count();
+        programs += 1;
+    }
+    assert!(programs >= 20 && proved >= 150, "{programs} programs, {proved} processors");
+}
