@@ -5,7 +5,7 @@ CARGO ?= cargo
 export SECONDS ?= 60
 MINUTES ?= 60
 
-.PHONY: help demo test fmt lint msrv coverage bench cost experiments fuzz diff soak conformance docs book dist wheel
+.PHONY: help demo test fmt lint msrv coverage bench cost changes experiments fuzz diff soak conformance docs book dist wheel
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort
@@ -35,6 +35,9 @@ bench: ## measure, side by side with peers, and write docs/benchmarks.md (bench/
 
 cost: ## compare the instructions that a packet costs with those at BASE=COMMIT (HEAD~1): 3 % more need a reason, `Cost: REASON` in a commit's message
 	@bench/run --against $(or $(BASE),HEAD~1) --only protocols-instructions --runs 1 --no-write --gate
+
+changes: ## what the protocols do otherwise than at BASE=COMMIT (HEAD~1): proofs, or values with which they differ
+	@scripts/changes $(or $(BASE),HEAD~1)
 
 experiments: ## make figures of papers again, beside the papers' numbers (QUICK=1: smaller ones; EXPERIMENTS=experiments/NAME: some)
 	@for e in $(or $(EXPERIMENTS),experiments/*); do echo "== $$e"; "$$e" $(if $(QUICK),--quick) || failed=1; done; exit $${failed:-0}

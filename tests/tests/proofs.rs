@@ -191,6 +191,24 @@ fn each_mutant_of_a_protocol_is_shown() {
     }
 }
 
+/// All protocols, with those of the last commit.
+#[test]
+fn commits_are_compared() {
+    let script = root().join("scripts/changes");
+    let changes = |args: &[&str]| {
+        Command::new(&script).args(args).env("CARRICK", carrick()).output().expect("it starts")
+    };
+    let Output { status, stdout, stderr } = changes(&["HEAD"]);
+    let (out, err) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success(), "{err}");
+    let lines = out.lines().filter(|line| !line.starts_with(' '));
+    let folders = std::fs::read_dir(root().join("protocols")).expect("a folder").flatten();
+    assert_eq!(lines.count(), folders.filter(|entry| entry.path().is_dir()).count(), "{out}");
+    assert!(!out.contains("not compared"), "{out}");
+    assert_eq!(changes(&["gone"]).status.code(), Some(2));
+    assert_eq!(changes(&["--gone"]).status.code(), Some(2));
+}
+
 #[test]
 fn versions_are_compared() {
     let (code, report) = json(&["examples/credits.mtp", "--against", "examples/credits-fault.mtp"]);
