@@ -66,11 +66,17 @@ impl<'p> Machine<'p> {
                 self.part_of(frame, *context, part)?
             }
             ExprKind::OptPresent(bp, opt) => self.option_is_there(frame, *bp, *opt)?,
-            ExprKind::PacketLeft => self.fresh("bytes left in the packet", &Ty::Bytes, 64),
-            ExprKind::PacketPeek => self.fresh("the next byte", &Ty::U8, 8),
+            ExprKind::PacketLeft => self.fresh(&self.behind("bytes left in the packet"), &Ty::Bytes, 64),
+            ExprKind::PacketPeek => self.fresh(&self.behind("the next byte"), &Ty::U8, 8),
             _ => return Err(unsupported("an expression that only headers have")),
         };
         Ok(Value::Scalar(term))
+    }
+
+    /// What is known of a packet at a place of it.
+    fn behind(&self, what: &str) -> String {
+        let (number, count) = self.headers;
+        if count == 0 { what.to_owned() } else { format!("{what} behind {count} headers/{number}") }
     }
 
     fn element(&mut self, values: &[u64], at: Term, width: u8) -> Term {
@@ -165,12 +171,27 @@ impl<'p> Machine<'p> {
             },
             (Builtin::Mtu, _) => self.mtu,
             (Builtin::AddrIsNone, [Value::Addr(there, _)]) => self.path.terms.not(*there),
-            (Builtin::KeyedHash, _) => self.result("keyed_hash", &values, &Ty::U32)?,
+            (Builtin::KeyedHash, _) => {
+                let values = self.hashed(args, &values);
+                self.result("keyed_hash", &values, &Ty::U32)?
+            }
             (_, [Value::Scalar(a)]) => self.of_one(function, e, *a)?,
             (_, [Value::Scalar(a), Value::Scalar(b)]) => self.of_two(function, e, &args[0], *a, *b)?,
             _ => return Err(unsupported(&format!("`{}`", function.name()))),
         };
         Ok(Value::Scalar(term))
+    }
+
+    /// Operands of a hash: numbers of 64 bits, with their signs.
+    fn hashed(&mut self, args: &[Expr], values: &[Value]) -> Vec<Value> {
+        let wide = |m: &mut Self, (arg, value): (&Expr, &Value)| match value {
+            Value::Scalar(term) => {
+                let signed = layout::shape(m.program, &arg.ty).1;
+                Value::Scalar(m.path.terms.resize(*term, 64, signed))
+            }
+            value => value.clone(),
+        };
+        args.iter().zip(values).map(|both| wide(self, both)).collect()
     }
 
     fn of_one(&mut self, function: Builtin, e: &Expr, a: Term) -> Result<Term, End> {

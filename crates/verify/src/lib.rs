@@ -14,7 +14,7 @@ mod arith;
 mod array;
 mod bounds;
 mod checks;
-mod effect;
+
 mod expr;
 mod instr;
 mod layout;

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::bounds::Bounds;
-use crate::effect::Effect;
+
 use crate::path::{End, Path};
 use crate::site::{Checks, Doing};
-use crate::value::Value;
+use crate::value::{Effect, Value};
 
 /// One condition that is not decided in this time is not worth waiting for.
 const QUERY_MAX: Duration = Duration::from_secs(10);
@@ -40,8 +40,8 @@ pub(crate) struct Machine<'p> {
     pub bounds: &'p Bounds,
     pub path: Path,
     pub heap: Vec<Value>,
-    /// types of the variables, by number
-    pub types: Vec<Ty>,
+    /// types of the variables, by number, and the program that they are of
+    pub types: Vec<(&'p Program, Ty)>,
     /// what holds on every path: the ranges of variables
     pub given: Vec<Term>,
     /// variables of earlier paths that the same occasion makes
@@ -72,6 +72,10 @@ pub(crate) struct Machine<'p> {
     pub grows: bool,
     /// what the functions that run were given
     pub objects: Vec<usize>,
+    /// which headers were read of the packet, by number, and how many that were
+    pub headers: (u32, u32),
+    /// numbers of headers behind others
+    pub header_numbers: FxHashMap<(u32, String), u32>,
     /// what is issued, if that is to be noted
     pub effects: Option<Vec<Effect>>,
     pub deleted: FxHashSet<usize>,
@@ -91,7 +95,7 @@ impl<'p> Machine<'p> {
         let mut path = Path::new(solver);
         let mut types = Vec::new();
         let mut var = |name: &str, ty: Ty, width: u8| {
-            types.push(ty);
+            types.push((program, ty));
             path.var(name.to_owned(), width)
         };
         let (now, before) = (var("now", Ty::Time, 64), var("when it began to hold", Ty::Time, 64));
@@ -120,6 +124,8 @@ impl<'p> Machine<'p> {
             doing: Doing::Running,
             grows: false,
             objects: Vec::new(),
+            headers: (0, 0),
+            header_numbers: FxHashMap::default(),
             effects: None,
             deleted: FxHashSet::default(),
             made: Vec::new(),
@@ -182,6 +188,8 @@ impl<'p> Machine<'p> {
         self.made.clear();
         self.array_reads.clear();
         self.fresh_used.clear();
+        self.headers = (0, 0);
+
         self.doing = Doing::Running;
         for at in 0..self.given.len() {
             self.path.assume(self.given[at])?;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Noting what is issued on a path, and with which operands.
 
-use carrick_ir::{CtxId, Expr, Instr, LocalId, Operand, Ty};
+use carrick_ir::{CtxId, Expr, Instr, LocalId, Operand, Ty, print};
 
-use crate::effect::{Does, Effect};
 use crate::machine::{Frame, Machine};
 use crate::path::End;
-use crate::value::Value;
+use crate::value::{Effect, Value};
 
 impl<'p> Machine<'p> {
     fn note(&mut self, effect: Effect) {
@@ -42,15 +41,17 @@ impl<'p> Machine<'p> {
                     what.extend(rules);
                 }
                 Operand::Initial(local) | Operand::Packet(local) | Operand::Event(local) => {
+                    what += &self.type_of(*local, frame);
                     parts.extend(self.local_part(name, *local, frame));
                 }
-                Operand::Header(local) | Operand::Sent(local) => {
-                    parts.extend(local.and_then(|local| self.local_part(name, local, frame)));
+                Operand::Header(Some(local)) | Operand::Sent(Some(local)) => {
+                    what += &self.type_of(*local, frame);
+                    parts.extend(self.local_part(name, *local, frame));
                 }
                 _ => {}
             }
         }
-        self.note(Effect { does: Does::Issue, what, parts });
+        self.note(Effect { what, parts });
         Ok(())
     }
 
@@ -75,28 +76,34 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Where the bytes of a blueprint come from.
-    pub(crate) fn note_fill(
+    /// The name of a local's type, behind a space.
+    fn type_of(&self, local: LocalId, frame: &Frame) -> String {
+        let ty = self.local_ty(frame, local);
+        ty.map_or_else(String::new, |ty| format!(" {}", print::type_name(self.program, ty)))
+    }
+
+    /// Where the bytes of a blueprint come from; nothing, if nobody wants to know.
+    pub(crate) fn source(
         &mut self,
         what: String,
         exprs: Vec<(&'static str, &'p Expr)>,
         frame: &mut Frame,
-    ) -> Result<(), End> {
+    ) -> Result<Value, End> {
         if self.effects.is_none() {
-            return Ok(());
+            return Ok(Value::Nothing);
         }
         let mut parts = Vec::new();
         for (name, e) in exprs {
             let value = self.eval(e, frame)?;
             parts.push((name, e.ty.clone(), value));
         }
-        self.note(Effect { does: Does::Fill, what, parts });
-        Ok(())
+        Ok(Value::Source(Box::new(Effect { what, parts })))
     }
 
-    /// A frame of a blueprint.
-    pub(crate) fn note_frame(&mut self, local: LocalId, frame: &Frame) {
-        let parts = self.local_part("frame", local, frame).into_iter().collect();
-        self.note(Effect { does: Does::Fill, what: "a frame".to_owned(), parts });
+    /// A frame of a blueprint; nothing, if nobody wants to know.
+    pub(crate) fn frame_source(&self, local: LocalId, frame: &Frame) -> Option<Value> {
+        let parts = self.local_part("frame", local, frame)?;
+        let what = format!("frame{}", self.type_of(local, frame));
+        Some(Value::Source(Box::new(Effect { what, parts: vec![parts] })))
     }
 }

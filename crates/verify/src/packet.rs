@@ -34,30 +34,40 @@ impl<'p> Machine<'p> {
             StmtKind::Extract { bp } => return self.extract(*bp, frame),
             StmtKind::SetPayload { bp, ctx, offset, len, mss } => {
                 let what = format!("payload of {}", self.instance(*ctx, frame));
-                self.note_fill(what, sources([("offset", offset), ("length", len)], mss), frame)?;
+                let from = self.source(what, sources([("offset", offset), ("length", len)], mss), frame)?;
                 let len = self.scalar(len, frame)?;
-                self.set_payload(*bp, len, frame)?;
+                self.set_payload(*bp, len, from, frame)?;
             }
             StmtKind::SetPayloadOf { bp, ctx, id, offset, len, mss } => {
                 let what = format!("payload of a {}", self.program.contexts[ctx.index()].name);
-                self.note_fill(what, sources([("id", id), ("offset", offset), ("length", len)], mss), frame)?;
+                let exprs = sources([("id", id), ("offset", offset), ("length", len)], mss);
+                let from = self.source(what, exprs, frame)?;
                 self.eval(id, frame)?;
                 let len = self.scalar(len, frame)?;
                 // There may be no such instance.
                 let found = self.fresh("an instance is found", &Ty::Bool, 1);
                 let nothing = self.number(0, 64);
                 let len = self.path.terms.ite(found, len, nothing);
-                self.set_payload(*bp, len, frame)?;
+                self.set_payload(*bp, len, from, frame)?;
             }
             StmtKind::SetPayloadAt { bp, addr, len, mss } => {
                 let what = "payload in memory".to_owned();
-                self.note_fill(what, sources([("address", addr), ("length", len)], mss), frame)?;
+                let from = self.source(what, sources([("address", addr), ("length", len)], mss), frame)?;
                 self.eval(addr, frame)?;
                 let len = self.scalar(len, frame)?;
-                self.set_payload(*bp, len, frame)?;
+                self.set_payload(*bp, len, from, frame)?;
             }
             // Nothing reads the frames of a packet that is made.
-            StmtKind::FrameAdd { frame: local, .. } => self.note_frame(*local, frame),
+            StmtKind::FrameAdd { bp, frame: local } => {
+                if let Some(source) = self.frame_source(*local, frame) {
+                    let at = layout::payload(self.program, self.blueprint_of(frame, *bp)?);
+                    if let Value::Record(payload) = &mut self.parts(frame, *bp)?[at]
+                        && let Some(Value::List(frames)) = payload.get_mut(3)
+                    {
+                        frames.push(source);
+                    }
+                }
+            }
             StmtKind::OptAdd { bp, opt, args } => self.add_option(*bp, *opt, args, frame)?,
             _ => return Err(unsupported("a statement")),
         }
@@ -78,10 +88,11 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn set_payload(&mut self, bp: LocalId, len: Term, frame: &mut Frame) -> Result<(), End> {
+    fn set_payload(&mut self, bp: LocalId, len: Term, from: Value, frame: &mut Frame) -> Result<(), End> {
         let at = layout::payload(self.program, self.blueprint_of(frame, bp)?);
         let none = self.zero(&Ty::Addr);
-        self.parts(frame, bp)?[at] = Value::Record(vec![Value::Scalar(len), none]);
+        self.parts(frame, bp)?[at] =
+            Value::Record(vec![Value::Scalar(len), none, from, Value::List(Vec::new())]);
         Ok(())
     }
 
@@ -143,30 +154,42 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
+    /// Notes that a header is read. What stands in it depends on the headers before it: the words are another for others.
+    fn next_header(&mut self, name: &str) -> String {
+        let (before, count) = self.headers;
+        let next = self.header_numbers.len() as u32 + 1;
+        let number = *self.header_numbers.entry((before, name.to_owned())).or_insert(next);
+        self.headers = (number, count + 1);
+        if count == 0 { format!(" of {name}") } else { format!(" of {name}, header {}/{number}", count + 1) }
+    }
+
     /// Any packet that the blueprint accepts; or one that it does not, which ends the parser.
     fn extract(&mut self, bp: LocalId, frame: &mut Frame) -> Result<Flow, End> {
-        let refused = self.fresh("the packet is malformed", &Ty::Bool, 1);
+        let of = self.blueprint_of(frame, bp)?;
+        let def = &self.program.blueprints[of.index()];
+        let behind = self.next_header(&def.name);
+        let refused = self.fresh(&format!("the packet is malformed{behind}"), &Ty::Bool, 1);
         if self.path.branch(refused) {
             return Ok(Flow::Stop);
         }
-        let of = self.blueprint_of(frame, bp)?;
-        let def = &self.program.blueprints[of.index()];
+
         let mut fields = Vec::new();
         for (at, field) in def.fields.iter().enumerate() {
             let optional = def.parts.iter().any(|part| {
                 part.when.is_some() && (part.first..part.first + part.count).contains(&(at as u32))
             });
-            fields.push(Value::Scalar(self.read_field(field, optional)?));
+            fields.push(Value::Scalar(self.read_field(field, &behind, optional)?));
         }
         let mut options = Vec::new();
         for opt in layout::members(self.program, of) {
-            options.push(self.read_option(*opt)?);
+            options.push(self.read_option(*opt, &behind)?);
         }
-        let len = self.fresh("length of the payload", &Ty::Bytes, 64);
+        let len = self.fresh(&format!("length of the payload{behind}"), &Ty::Bytes, 64);
         let fits = self.within(len, 0, PACKET_MAX, false);
         self.path.assume(fits)?;
         let there = self.number(1, 1);
-        let payload = Value::Record(vec![Value::Scalar(len), Value::Addr(there, len)]);
+        let (from, frames) = (Value::Nothing, Value::List(Vec::new()));
+        let payload = Value::Record(vec![Value::Scalar(len), Value::Addr(there, len), from, frames]);
         let net = layout::net(self.program, of);
         let parts = self.parts(frame, bp)?;
         let count = fields.len();
@@ -177,13 +200,13 @@ impl<'p> Machine<'p> {
     }
 
     /// Any bits that the field can have in a packet.
-    fn read_field(&mut self, field: &BpField, optional: bool) -> Result<Term, End> {
+    fn read_field(&mut self, field: &BpField, behind: &str, optional: bool) -> Result<Term, End> {
         let (width, signed) = layout::shape(self.program, &field.ty);
         let bits = field.bits.min(width.into()) as u8;
         let mut value = match bits {
             0 => self.number(0, width),
             bits => {
-                let raw = self.fresh(&field.name, &field.ty, bits);
+                let raw = self.fresh(&format!("{}{behind}", field.name), &field.ty, bits);
                 self.path.terms.resize(raw, width, signed)
             }
         };
@@ -194,26 +217,30 @@ impl<'p> Machine<'p> {
             self.path.assume(fits)?;
         }
         if optional {
-            let there = self.fresh("a part is there", &Ty::Bool, 1);
+            let there = self.fresh(&format!("a part is there{behind}"), &Ty::Bool, 1);
             let zero = self.number(0, width);
             value = self.path.terms.ite(there, value, zero);
         }
         Ok(value)
     }
 
-    fn read_option(&mut self, opt: OptId) -> Result<Value, End> {
+    fn read_option(&mut self, opt: OptId, behind: &str) -> Result<Value, End> {
         let def = &self.program.opts[opt.index()];
-        let there = self.fresh(&def.name, &Ty::Bool, 1);
+        let there = self.fresh(&format!("{}{behind}", def.name), &Ty::Bool, 1);
         let mut option = vec![Value::Scalar(there)];
         for field in &def.fields {
             let width = self.width(&field.ty);
-            option.push(Value::Scalar(self.fresh(&field.name, &field.ty, width)));
+            option.push(Value::Scalar(self.fresh(
+                &format!("{}.{}{behind}", def.name, field.name),
+                &field.ty,
+                width,
+            )));
         }
         if let Some(list) = &def.list {
-            let len = self.fresh(&list.name, &Ty::U32, 32);
+            let len = self.fresh(&format!("{}{behind}", list.name), &Ty::U32, 32);
             let most = (list.least as usize + self.bounds.k).min(list.most as usize);
             let lengths: Vec<usize> = (list.least as usize..=most).collect();
-            let name = format!("{}.{}", def.name, list.name);
+            let name = format!("{}.{}{behind}", def.name, list.name);
             let key = (name.clone(), self.occasion(&name));
             let (elements, limits) = match self.fresh_lists.get(&key) {
                 Some(known) => known.clone(),

@@ -33,7 +33,7 @@ impl<'p> Machine<'p> {
     }
 
     pub(crate) fn variable_of(&mut self, name: String, ty: &Ty, width: u8) -> Term {
-        self.types.push(ty.clone());
+        self.types.push((self.program, ty.clone()));
         self.path.var(name, width)
     }
 
@@ -289,7 +289,8 @@ impl<'p> Machine<'p> {
         parts.push(Value::Record(options));
         parts.push(self.zero(&Ty::NetHeader));
         let len = Value::Scalar(self.number(0, 64));
-        parts.push(Value::Record(vec![len, self.zero(&Ty::Addr)]));
+        let (from, frames) = (Value::Nothing, Value::List(Vec::new()));
+        parts.push(Value::Record(vec![len, self.zero(&Ty::Addr), from, frames]));
         Value::Record(parts)
     }
 
@@ -358,6 +359,12 @@ impl<'p> Machine<'p> {
 }
 
 impl Machine<'_> {
+    /// The first values of a scratchpad.
+    pub(crate) fn initial_scratch(&mut self, scratchpad: carrick_ir::ScratchId) -> Result<Value, End> {
+        let fields = &self.program.scratchpads[scratchpad.index()].fields;
+        Ok(Value::Record(self.initial_fields(fields)?))
+    }
+
     /// The first values of a context.
     pub(crate) fn initial_context(&mut self, context: CtxId) -> Result<Value, End> {
         let mut parts = self.initial_fields(&self.program.contexts[context.index()].fields)?;

@@ -166,7 +166,7 @@ pub(crate) fn explore(
         }
     }
     let names = machine.path.terms.variables().iter().map(|(name, _)| name.clone());
-    explored.variables = names.zip(machine.types).collect();
+    explored.variables = names.zip(machine.types.into_iter().map(|(_, ty)| ty)).collect();
     explored.figures = machine.path.solver.figures();
     explored.undecided_conditions = machine.path.undecided;
     explored.failed = machine.checks.failed;

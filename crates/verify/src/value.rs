@@ -20,12 +20,24 @@ pub(crate) enum Value {
     OpenWindow(Box<OpenWindow>),
     /// whether there is memory, and how many bytes
     Addr(Term, Term),
+    /// where bytes come from
+    Source(Box<Effect>),
     /// what a reference leads to, in the heap
     Object(usize),
     Nothing,
 }
 
+/// An instruction that is issued, or where the bytes of a packet come from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Effect {
+    /// its name, with those of its operands that are names only
+    pub what: String,
+    /// names, types and values of the others
+    pub parts: Vec<(&'static str, Ty, Value)>,
+}
+
 /// A list of one of these lengths.
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OpenList {
     pub len: Term,

@@ -76,17 +76,17 @@ fn each_kind_of_change_is_found() {
         (
             "push b;\n    b.k = e.a;\n    pkt_gen(b);",
             "push b;\n    b.k = e.b;\n    pkt_gen(b);",
-            "pkt_gen: bp.k: ",
+            "pkt_gen push: bp.k: ",
         ),
         (
             "push b;\n    pkt_gen(b);",
             "push b;\n    b.net.dst_ip = 1;\n    pkt_gen(b);",
-            "pkt_gen: bp.dst_ip: 0 / 1",
+            "pkt_gen push: bp.dst_ip: 0 / 1",
         ),
         (
             "push b;\n    pkt_gen(b);",
             "push b;\n    pkt_gen(b);\n    pkt_gen(b);",
-            "instructions: pkt_gen, notify / pkt_gen, pkt_gen, notify",
+            "instructions: pkt_gen push, notify / pkt_gen push, pkt_gen push, notify",
         ),
         ("", "del_ctx(c);", "state: stays / deleted"),
         ("notify(e.token, OK);", "notify(e.token, BUSY);", "notify: status: OK / BUSY"),
@@ -95,7 +95,7 @@ fn each_kind_of_change_is_found() {
         (
             "state v;\n    new_ctx(v, key(e.a));",
             "state v;\n    v.m = 8;\n    new_ctx(v, key(e.a));",
-            "new_ctx state: value.m: 7 / 8",
+            "new_ctx state state: value.m: 7 / 8",
         ),
         ("c.seen.set(0, 1);", "c.seen.set(0, 2);", "state.seen"),
     ] {
@@ -166,12 +166,18 @@ fn names_and_processors_may_change() {
     assert!(found.pairs.iter().any(|pair| pair.name == "the chain of go" && pair.verdict == Verdict::Same));
     let broken = parted.replace("{ c.n = e.a; }", "{ c.n = e.b; }");
     assert!(compared(&old, &compile(&broken), &[], &Bounds::default()).differs());
-    for (map, part) in
-        [("gone=x", "the old version has no name `gone`"), ("n", "write OLD=NEW"), ("=n", "write OLD=NEW")]
-    {
+    for (map, part) in [
+        ("gone=x", "the old version has no name `gone`"),
+        ("n=gone", "the new version has no name `gone`"),
+        ("n=m", "the old version has `n` and `m`"),
+        ("BUSY=OK", "the old version has no name `BUSY`"),
+        ("uint32=uint64", "the old version has no name `uint32`"),
+        ("n", "write OLD=NEW"),
+        ("=n", "write OLD=NEW"),
+    ] {
         let names = Names::of(&[map.to_owned()]);
         let why = names.and_then(|names| {
-            compare(&old, &new, &names, &Bounds::default(), 1, &Default::default(), &|_| {}).map(|_| ())
+            compare(&old, &old, &names, &Bounds::default(), 1, &Default::default(), &|_| {}).map(|_| ())
         });
         assert!(why.as_ref().is_err_and(|why| why.contains(part)), "{map}: {why:?}");
     }
@@ -185,6 +191,175 @@ fn claims_exclude_states() {
     let more = format!("{MORE}\ninvariant low(state c) {{ assert(c.m <= 9); }}");
     let [old, new] = [old, new].map(|body| compile(&program(STATE, EVENT, &more, body)));
     assert!(compared(&old, &new, &[], &Bounds::default()).is_same());
+}
+
+/// Both versions get `base` edits of the program; the new one also `edit`.
+fn edited(base: &[[&str; 2]], edit: &[[&str; 2]]) -> [std::sync::Arc<Program>; 2] {
+    let apply = |text: String, edits: &[[&str; 2]]| {
+        edits.iter().fold(text, |text, [from, to]| {
+            assert_eq!(text.matches(from).count(), 1, "{from}\n{text}");
+            text.replace(from, to)
+        })
+    };
+    let old = apply(program(STATE, EVENT, MORE, "    c.n = e.a;"), base);
+    let new = apply(old.clone(), edit);
+    [compile(&old), compile(&new)]
+}
+
+/// What it is, the edits of both versions, and those of the new one.
+type Case<'a> = (&'a str, Vec<[&'a str; 2]>, Vec<[&'a str; 2]>);
+
+const BODY: &str = "    c.n = e.a;";
+
+fn each_differs(cases: &[Case<'_>]) {
+    for (what, base, edit) in cases {
+        let [old, new] = edited(base, edit);
+        let found = compared(&old, &new, &[], &Bounds::default());
+        assert!(found.differs(), "{what}: {found:#?}");
+    }
+}
+
+/// What is easily taken for the same.
+#[test]
+fn what_only_one_version_is_given_is_found() {
+    let second = ["go -> { on_go };", "go -> { on_go, then };"];
+    let then =
+        |params: &'static str, body: &'static str| format!("void then({params}) {{ {body} }}\nvoid on_go(");
+    let (counts, rests) = (then("go e, state c", "c.m += 1;"), then("go e", ""));
+    each_differs(&[
+        (
+            "a processor without its context",
+            vec![second, ["void on_go(", &counts]],
+            vec![["void then(go e, state c) { c.m += 1; }", "void then(go e) {  }"]],
+        ),
+        (
+            "a processor with a context",
+            vec![second, ["void on_go(", &rests]],
+            vec![["void then(go e) {  }", "void then(go e, state c) { c.m += 1; }"]],
+        ),
+    ]);
+}
+
+#[test]
+fn what_hides_in_operands_is_found() {
+    let body = BODY;
+    let other =
+        ["pkt_bp push", "pkt_bp pull over ipv4 { uint8 low : 4; uint8 high : 4; uint32 k; }\npkt_bp push"];
+    let two = "    push x;\n    push y;\n    x.k = 1;\n    y.k = 2;\n    pkt_gen(x);\n    pkt_gen(y);";
+    each_differs(&[
+        (
+            "another packet",
+            vec![other, [body, "    push b;\n    pkt_gen(b);"]],
+            vec![["    push b;", "    pull b;"]],
+        ),
+        (
+            "another header of a packet",
+            vec![
+                other,
+                ["event go", "event came : net_event { uint32 k; }\nevent go"],
+                ["    p.extract(h);", "    p.extract(h);\n    raise came at key(1) { k = h.k };"],
+                ["void make(", "void on_came(came e, state c) { c.n = e.k; }\nvoid make("],
+                ["    go -> {", "    came -> { on_came };\n    go -> {"],
+            ],
+            vec![["    push h;", "    pull h;"]],
+        ),
+        (
+            "packets in another order",
+            vec![[body, two]],
+            vec![["    pkt_gen(x);\n    pkt_gen(y);", "    pkt_gen(y);\n    pkt_gen(x);"]],
+        ),
+        (
+            "an answer that is not there",
+            vec![[body, "    notify(e.token, OK, e.a);"]],
+            vec![["notify(e.token, OK, e.a)", "notify(e.token, OK)"]],
+        ),
+        (
+            "the type of a literal",
+            vec![[body, "    if ((uint32(1) << e.a) == 0) c.n = 1;"]],
+            vec![["uint32(1) << e.a", "uint64(1) << e.a"]],
+        ),
+        (
+            "variants of an enum",
+            vec![
+                ["event go", "enum kk : uint8 { AA, BB }\nevent go"],
+                [body, "    c.n = uint32(e.a > 3 ? AA : BB);"],
+            ],
+            vec![["{ AA, BB }", "{ BB, AA }"]],
+        ),
+        (
+            "what is hashed",
+            vec![[body, "    c.n = keyed_hash(e.a);"]],
+            vec![["keyed_hash(e.a)", "keyed_hash(int32(e.a))"]],
+        ),
+        (
+            "the first value in a struct",
+            vec![["event go", "struct st { uint32 v = 1; }\nevent go"], [body, "    st s;\n    c.n = s.v;"]],
+            vec![["uint32 v = 1;", "uint32 v = 2;"]],
+        ),
+    ]);
+}
+
+/// What another version cannot be compared in is not called the same: arrays of other lengths, claims that only the new version makes.
+#[test]
+fn nothing_is_taken_on_trust() {
+    let array = ["event go", "struct st { uint32 x[4]; }\nevent go"];
+    let field = ["    uint32 m = 7;", "    uint32 m = 7;\n    st s;"];
+    let [old, new] = edited(&[array, field], &[["x[4]", "x[8]"], ["c.n = e.a", "c.n = e.a + 0"]]);
+    assert!(!compared(&old, &new, &[], &Bounds::default()).is_same());
+    let claim = ["event late", "invariant none(state c) { assert(c.m == 7); }\nevent late"];
+    let [old, new] = edited(&[], &[claim, ["c.n = e.a;", "if (c.m == 7) c.n = e.a;"]]);
+    assert!(compared(&old, &new, &[], &Bounds::default()).differs());
+    let never = ["event late", "invariant never(state c) { assert(c.m > 7); assert(c.m < 7); }\nevent late"];
+    let [old, new] = edited(&[never], &[["c.n = e.a;", "c.n = e.b;"]]);
+    let found = compared(&old, &new, &[], &Bounds::default());
+    let undecided = |pair: &&PairReport| matches!(&pair.verdict, Verdict::Undecided(why) if why.contains("no values satisfy"));
+    assert_eq!((found.is_same(), found.pairs.iter().filter(undecided).count()), (false, 1), "{found:#?}");
+    // A type that only the new version has.
+    let enumeration = ["event late", "enum kk : uint8 { AA, BB }\nevent late"];
+    let [old, new] = edited(
+        &[],
+        &[
+            enumeration,
+            ["    uint32 m = 7;", "    uint32 m = 7;\n    kk k;"],
+            ["c.n = e.a;", "if (c.k == BB) c.n = e.a;"],
+        ],
+    );
+    let found = compared(&old, &new, &[], &Bounds::default());
+    let shown = found.pairs.iter().find_map(|pair| match &pair.verdict {
+        Verdict::Differs(difference) => {
+            Some(difference.before.iter().any(|(name, value)| name.ends_with(".k") && value == "AA"))
+        }
+        _ => None,
+    });
+    assert_eq!(shown, Some(true), "{found:#?}");
+}
+
+/// A chain that ends anyhow may stop; a scratchpad begins as it is declared; fields may change places.
+#[test]
+fn what_nobody_sees_is_no_difference() {
+    let pad = ["event go", "scratchpad pad { uint32 n; }\nevent go"];
+    let adds = [
+        "    c.n = e.a;\n    notify(e.token, OK);",
+        "    s.n = e.a;\n    c.n = s.n;\n    notify(e.token, OK);",
+    ];
+    for (base, edit) in [
+        (
+            vec![],
+            vec![
+                ["    c.n = e.a;", "    c.n = e.a;\n    notify(e.token, OK);\n    stop;"],
+                ["    stop;\n    notify(e.token, OK);", "    stop;"],
+            ],
+        ),
+        (
+            vec![pad, ["void on_go(go e, state c)", "void on_go(go e, state c, pad s)"], adds],
+            vec![["s.n = e.a;", "s.n += e.a;"]],
+        ),
+        (vec![], vec![["    uint32 n;\n    uint32 m = 7;", "    uint32 m = 7;\n    uint32 n;"]]),
+    ] {
+        let [old, new] = edited(&base, &edit);
+        let found = compared(&old, &new, &[], &Bounds::default());
+        assert!(found.is_same(), "{found:#?}");
+    }
 }
 
 /// Without looking at texts: no program differs from itself.

@@ -75,7 +75,7 @@ impl<'p> Printer<'p> {
         self.blocks("event block", &events.schedule);
         for (def, queue) in p.events.iter().zip(&events.queues) {
             if let Some(queue) = queue {
-                self.line(&format!("{} waits in queue {queue}", def.name));
+                self.line(&format!("event {} waits in queue {queue}", def.name));
             }
         }
         if let Some(queue) = events.timers {

@@ -13,6 +13,9 @@ impl Printer<'_> {
     pub(super) fn expr(&self, e: &Expr) -> String {
         let p = self.program;
         match &e.kind {
+            ExprKind::Lit(value) if self.whole => {
+                format!("{}: {}", literal(p, &e.ty, *value), self.ty(&e.ty))
+            }
             ExprKind::Lit(value) => literal(p, &e.ty, *value),
             ExprKind::Const(id) => name(&p.consts, id.index(), |d| &d.name).to_owned(),
             ExprKind::Element(id, at) => {

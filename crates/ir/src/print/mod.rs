@@ -17,7 +17,12 @@ use printer::Printer;
 
 /// The text of a program: declarations in their order, then functions, chains, interface and bounds.
 pub fn print(program: &Program) -> String {
-    let mut printer = Printer { program, function: None, fields: Vec::new(), out: String::new(), indent: 0 };
+    text(program, false)
+}
+
+fn text(program: &Program, whole: bool) -> String {
+    let mut printer =
+        Printer { program, function: None, fields: Vec::new(), whole, out: String::new(), indent: 0 };
     printer.program();
     printer.out
 }
@@ -31,17 +36,19 @@ pub struct Item {
     pub text: String,
 }
 
-/// The parts of [`print`], but the first line; of functions without their claims, which do nothing.
+/// The parts of [`print`], but the first line; of functions without their claims, which do nothing. Literals have their types.
 pub fn items(program: &Program) -> Vec<Item> {
     let mut found: Vec<Item> = Vec::new();
-    for line in print(program).lines().skip(1).filter(|line| !line.trim_start().starts_with("assert #")) {
+    for line in text(program, true).lines().skip(1).filter(|line| !line.trim_start().starts_with("assert #"))
+    {
         match found.last_mut() {
             Some(item) if line.starts_with([' ', '}']) => item.text.extend(["\n", line]),
             _ => {
+                let line = line.replacen("event block ", "event_block ", 1);
                 let words =
                     line.split([' ', '(', ':', ',']).filter(|word| !word.is_empty() && *word != "global");
                 let head = words.take(2).collect::<Vec<_>>().join(" ");
-                found.push(Item { head, text: line.to_owned() });
+                found.push(Item { head, text: line });
             }
         }
     }
@@ -50,7 +57,9 @@ pub fn items(program: &Program) -> Vec<Item> {
 
 /// An expression as it is written in a program; `fields` are the names that fields of a blueprint have in it.
 pub fn expression(program: &Program, e: &crate::Expr, fields: &[&str]) -> String {
-    let printer = Printer { program, function: None, fields: fields.to_vec(), out: String::new(), indent: 0 };
+    let fields = fields.to_vec();
+    let printer = Printer { program, function: None, fields, whole: false, out: String::new(), indent: 0 };
+
     printer.expr(e)
 }
 

@@ -13,6 +13,8 @@ pub(super) struct Printer<'p> {
     pub(super) function: Option<&'p Function>,
     /// the names of the fields that `BpField`, `PrevField` and `CallArg` mean
     pub(super) fields: Vec<&'p str>,
+    /// whether each literal has its type, and nothing is left out that tells two programs apart
+    pub(super) whole: bool,
     pub(super) out: String,
     pub(super) indent: usize,
 }

@@ -77,8 +77,9 @@ impl Printer<'_> {
                 args.extend(mss.as_ref().map(|m| self.expr(m)));
                 format!("{}.payload = data({})", self.local(*bp), args.join(", "))
             }
-            StmtKind::SetPayloadOf { bp, id, offset, len, mss, .. } => {
-                let mut args = vec![self.expr(id), self.expr(offset), self.expr(len)];
+            StmtKind::SetPayloadOf { bp, ctx, id, offset, len, mss } => {
+                let of = name(&self.program.contexts, ctx.index(), |d| &d.name);
+                let mut args = vec![format!("{of} {}", self.expr(id)), self.expr(offset), self.expr(len)];
                 args.extend(mss.as_ref().map(|m| self.expr(m)));
                 format!("{}.payload = data({})", self.local(*bp), args.join(", "))
             }

@@ -40,7 +40,7 @@ pub fn compare(
     if old.net_header.layer != new.net_header.layer {
         return Err("one is over another network header than the other".to_owned());
     }
-    names.check(old)?;
+    names.check(old, new)?;
     let texts = texts::Texts::of(old, new, names);
     let (pairs, mut declared) = pairs::all(old, new, names, &texts);
     declared.extend(texts.declared);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which name of the new version stands for which one of the old version.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use carrick_ir::{Program, print};
 
@@ -60,12 +60,47 @@ impl Names {
         }
     }
 
-    /// Every old name stands somewhere in the old version.
-    pub(super) fn check(&self, old: &Program) -> Result<(), String> {
-        let text = if self.0.is_empty() { String::new() } else { print::print(old) };
-        match self.0.keys().find(|name| !mentions(&text, &|word| word == name.as_str())) {
-            Some(name) => Err(format!("the old version has no name `{name}`")),
-            None => Ok(()),
+    /// Every old name is declared in the old version and every new one in the new version, and no two names become one.
+    pub(super) fn check(&self, old: &Program, new: &Program) -> Result<(), String> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let (all, others) = (declared(old), declared(new));
+        for (name, now) in &self.0 {
+            if !all.contains(name) {
+                return Err(format!("the old version has no name `{name}`"));
+            }
+            if !others.contains(now) {
+                return Err(format!("the new version has no name `{now}`"));
+            }
+            if all.contains(now) && !self.0.contains_key(now) {
+                return Err(format!(
+                    "the old version has `{name}` and `{now}`: give `{now}` another name too"
+                ));
+            }
+        }
+        let unique: BTreeSet<&String> = self.0.values().collect();
+        if unique.len() == self.0.len() { Ok(()) } else { Err("two names have the same new name".to_owned()) }
+    }
+}
+
+/// The names that a program declares: of declarations, and of what is in them.
+fn declared(program: &Program) -> BTreeSet<String> {
+    let is_name = |word: &str| {
+        word.starts_with(|c: char| c.is_alphabetic()) && word.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let mut found = BTreeSet::new();
+    for item in print::items(program) {
+        let is_code = item.head.starts_with("fn ");
+        found.extend(item.head.split(' ').nth(1).map(str::to_owned));
+        for line in item.text.lines().map(str::trim).filter(|_| !is_code) {
+            // `NAME: TYPE`, `timer NAME -> EVENT`, `CALL -> EVENT`; of an enum `NAME = VALUE`
+            let marks: &[&str] = if item.head.starts_with("enum ") { &[" = "] } else { &[": ", " -> "] };
+            for (mark, _) in marks.iter().flat_map(|mark| line.match_indices(mark)) {
+                found.extend(line[..mark].rsplit([' ', '(', '{', ',']).next().map(str::to_owned));
+            }
         }
     }
+    found.retain(|word| is_name(word));
+    found
 }

@@ -6,12 +6,12 @@ use carrick_solve::Term;
 use rustc_hash::FxHashSet;
 
 use super::names::Names;
-use crate::effect::{Does, Effect};
+
 use crate::layout::{self, parts_of};
 use crate::machine::{Machine, Made, unsupported};
 use crate::path::End;
 use crate::report::written;
-use crate::value::{Array, Value};
+use crate::value::{Array, Effect, Value};
 
 /// What a version begins with.
 #[derive(Debug)]
@@ -74,14 +74,11 @@ pub(super) fn compare(
     leaves: &mut Vec<Leaf>,
 ) -> Result<(), End> {
     let mut comparing = Comparing { machine, names, leaves };
-    comparing.words(
-        "the chain",
-        if old.stopped { "stops" } else { "goes on" },
-        if new.stopped { "stops" } else { "goes on" },
-    );
-    for does in [Does::Issue, Does::Fill] {
-        comparing.effects(does, old, new)?;
+    if !last {
+        let does = |stopped: bool| if stopped { "stops" } else { "goes on" };
+        comparing.words("the chain", does(old.stopped), does(new.stopped));
     }
+    comparing.instructions(old, new)?;
     for (ty, object) in &old.objects {
         let name = names.translate(&carrick_ir::print::type_name(old.program, ty));
         let Some((other_ty, other)) =
@@ -122,34 +119,74 @@ impl Comparing<'_, '_, '_> {
         }
     }
 
-    fn effects(&mut self, does: Does, old: &Outcome<'_>, new: &Outcome<'_>) -> Result<(), End> {
-        let of = |outcome: &Outcome<'_>| {
-            outcome.effects.iter().filter(|e| e.does == does).cloned().collect::<Vec<_>>()
-        };
-        let (all, others) = (of(old), of(new));
-        let listed = |effects: &[Effect], translate: bool| {
-            let words = effects
-                .iter()
-                .map(|e| if translate { self.names.translate(&e.what) } else { e.what.clone() });
-            match words.collect::<Vec<_>>() {
-                words if words.is_empty() => "nothing".to_owned(),
-                words => words.join(", "),
-            }
-        };
-        let what = if does == Does::Issue { "instructions" } else { "sources of packets" };
-        let (words, other_words) = (listed(&all, true), listed(&others, false));
+    fn instructions(&mut self, old: &Outcome<'_>, new: &Outcome<'_>) -> Result<(), End> {
+        let listed =
+            |words: Vec<String>| if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };
+        let words = listed(old.effects.iter().map(|e| self.names.translate(&e.what)).collect());
+        let other_words = listed(new.effects.iter().map(|e| e.what.clone()).collect());
         if words != other_words {
-            self.words(what, &words, &other_words);
+            self.words("instructions", &words, &other_words);
             return Ok(());
         }
-        for (effect, other) in all.iter().zip(&others) {
-            for ((name, ty, value), (_, other_ty, other_value)) in effect.parts.iter().zip(&other.parts) {
-                let of = Of { program: old.program, ty, value };
-                let other = Of { program: new.program, ty: other_ty, value: other_value };
-                self.values(&format!("{}: {name}", self.names.translate(&effect.what)), of, other)?;
-            }
+        for (effect, other) in old.effects.iter().zip(&new.effects) {
+            self.operands(&other.what, (old.program, effect), (new.program, other))?;
         }
         Ok(())
+    }
+
+    /// Of an instruction, or of where bytes come from.
+    fn operands(
+        &mut self,
+        what: &str,
+        (old, effect): (&Program, &Effect),
+        (new, other): (&Program, &Effect),
+    ) -> Result<(), End> {
+        let names =
+            |effect: &Effect| effect.parts.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
+        let (all, others) = (names(effect), names(other));
+        if all != others {
+            self.words(&format!("operands of {what}"), &all, &others);
+            return Ok(());
+        }
+        for ((name, ty, value), (_, other_ty, other_value)) in effect.parts.iter().zip(&other.parts) {
+            let of = Of { program: old, ty, value };
+            let other = Of { program: new, ty: other_ty, value: other_value };
+            self.values(&format!("{what}: {name}"), of, other)?;
+        }
+        Ok(())
+    }
+
+    /// Where the bytes of two packets come from.
+    fn sources(
+        &mut self,
+        what: &str,
+        (old, from): (&Program, &Value),
+        (new, other): (&Program, &Value),
+    ) -> Result<(), End> {
+        match (from, other) {
+            (Value::Source(from), Value::Source(other)) => {
+                let words = self.names.translate(&from.what);
+                if words != other.what {
+                    self.words(what, &words, &other.what);
+                    return Ok(());
+                }
+                self.operands(&format!("{what}: {words}"), (old, from), (new, other))
+            }
+            (Value::List(all), Value::List(others)) if all.len() == others.len() => {
+                all.iter().zip(others).try_for_each(|(a, b)| self.sources(what, (old, a), (new, b)))
+            }
+            (Value::List(all), Value::List(others)) => {
+                self.words(what, &counted(all.len(), "frame"), &counted(others.len(), "frame"));
+                Ok(())
+            }
+            (Value::Nothing, Value::Nothing) => Ok(()),
+            (from, _) => {
+                let is = |there: bool| if there { "a payload" } else { "no payload" };
+                let there = *from != Value::Nothing;
+                self.words(what, is(there), is(!there));
+                Ok(())
+            }
+        }
     }
 
     fn made(&mut self, old: &Outcome<'_>, new: &Outcome<'_>) -> Result<(), End> {
@@ -217,6 +254,9 @@ impl Comparing<'_, '_, '_> {
         else {
             return Err(unsupported(&format!("a value of two forms in `{what}`")));
         };
+        if a.len() != b.len() {
+            self.words(what, &counted(a.len(), "element"), &counted(b.len(), "element"));
+        }
         for (at, (a, b)) in a.iter().zip(b).enumerate() {
             let (old, new) = (Of { ty: of, value: a, ..old }, Of { ty: other, value: b, ..new });
             self.values(&format!("{what}[{at}]"), old, new)?;
@@ -277,12 +317,14 @@ impl Comparing<'_, '_, '_> {
         let (net, other_net) = (&a[layout::net(old, bp)], &b[layout::net(new, other)]);
         let of = Of { program: old, ty: &Ty::NetHeader, value: net };
         self.values(what, of, Of { program: new, ty: &Ty::NetHeader, value: other_net })?;
-        // Where the bytes come from is an effect of its own.
         if let (Value::Record(a), Value::Record(b)) =
             (&a[layout::payload(old, bp)], &b[layout::payload(new, other)])
-            && let (Value::Scalar(a), Value::Scalar(b)) = (&a[0], &b[0])
+            && let ([Value::Scalar(a), _, from, frames], [Value::Scalar(b), _, other_from, other_frames]) =
+                (&a[..], &b[..])
         {
             self.numbers(&format!("{what}: length of the payload"), (&Ty::Bytes, *a), (&Ty::Bytes, *b));
+            self.sources(&format!("{what}: payload"), (old, from), (new, other_from))?;
+            self.sources(&format!("{what}: payload"), (old, frames), (new, other_frames))?;
         }
         Ok(())
     }

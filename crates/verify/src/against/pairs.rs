@@ -18,6 +18,8 @@ pub(super) struct Pair {
     pub old: Vec<FuncId>,
     pub new: Vec<FuncId>,
     pub same_text: bool,
+    /// nothing of the chain is before it
+    pub first: bool,
     /// nothing of the chain follows
     pub last: bool,
     /// the id of the event is that of its context
@@ -111,6 +113,7 @@ impl Found<'_> {
                 old: old.to_vec(),
                 new: new.to_vec(),
                 same_text: false,
+                first: true,
                 last: true,
                 same_id: by_id,
             });
@@ -118,16 +121,24 @@ impl Found<'_> {
         }
         let both = old.len();
         for (at, (old, new)) in old.iter().zip(new).enumerate() {
-            let last = at + 1 == both;
-            self.processor(event, (*old, *new), last, by_id && (at == 0 || !self.rebinds));
+            let ends = (at == 0, at + 1 == both);
+            self.processor(event, (*old, *new), ends, by_id && (at == 0 || !self.rebinds));
         }
     }
 
-    fn processor(&mut self, event: &str, (old, new): (FuncId, FuncId), last: bool, same_id: bool) {
+    fn processor(
+        &mut self,
+        event: &str,
+        (old, new): (FuncId, FuncId),
+        (first, last): (bool, bool),
+        same_id: bool,
+    ) {
         if let Some(known) = self.pairs.iter_mut().find(|pair| pair.old == [old] && pair.new == [new]) {
             known.events.push(event.to_owned());
             known.same_id &= same_id;
+            known.first &= first;
             known.last &= last;
+
             return;
         }
         let name = self.new_name(new).to_owned();
@@ -138,6 +149,7 @@ impl Found<'_> {
             events: vec![event.to_owned()],
             old: vec![old],
             new: vec![new],
+            first,
             last,
             same_id,
         });
@@ -154,6 +166,7 @@ impl Found<'_> {
                 old: vec![old],
                 new: vec![new],
                 same_text,
+                first: true,
                 last: true,
                 same_id: false,
             });

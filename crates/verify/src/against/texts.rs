@@ -13,9 +13,10 @@ const SEEN_ELSEWHERE: [&str; 7] = ["const", "array", "struct", "enum", "scratchp
 /// They say nothing that the program does.
 const NOTHING: [&str; 5] = ["with", "machine", "invariant", "parser", "report"];
 /// Other declarations can name such a one, and mean its value.
-const VALUES: [&str; 3] = ["const", "array", "enum"];
+const VALUES: [&str; 4] = ["const", "array", "enum", "struct"];
 /// Their names are those of other declarations.
-const WITHOUT_NAME: [&str; 5] = ["chain", "interface", "block", "require", "in"];
+const WITHOUT_NAME: [&str; 8] =
+    ["chain", "interface", "block", "event_block", "require", "in", "order", "timers"];
 /// What packets and the network make of them no processor sees.
 const BEHIND: [&str; 2] = ["seg_rule", "coalescing_rule"];
 
@@ -34,9 +35,15 @@ fn texts(program: &Program, names: &Names) -> BTreeMap<String, Vec<String>> {
             continue;
         }
         let (head, text) = (names.translate(&item.head), names.translate(&item.text));
+        // They are tried in order.
+        if kind(&head) == "coalescing_rule" {
+            found.entry("order of coalescing_rules".to_owned()).or_default().push(head.clone());
+        }
         found.entry(head).or_default().push(text);
     }
-    found.values_mut().for_each(|texts| texts.sort());
+
+    found.iter_mut().filter(|(head, _)| !head.starts_with("order ")).for_each(|(_, texts)| texts.sort());
+
     found
 }
 
@@ -59,17 +66,31 @@ fn without_default(head: &str, texts: Option<&Vec<String>>) -> Option<Vec<String
     texts.map(|texts| texts.iter().map(cut).collect())
 }
 
+/// Whether two texts are not the same. The order of a context's fields is nobody's business.
+fn differ(head: &str, old: Option<&Vec<String>>, new: Option<&Vec<String>>) -> bool {
+    let lines = |texts: Option<&Vec<String>>| {
+        let mut lines: Vec<String> =
+            texts.into_iter().flatten().flat_map(|text| text.lines()).map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    if kind(head) == "context" { lines(old) != lines(new) } else { old != new }
+}
+
 /// Whether two texts differ in more than fields of a context, or of an event of the program's own, that only one of them has.
 fn is_outside(head: &str, old: &str, new: &str) -> bool {
     let inner = match kind(head) {
-        "context" => true,
+        "context" => !old.starts_with("global ") && !new.starts_with("global "),
         "event" => !old.contains(": app_event") && !new.contains(": app_event"),
         _ => false,
     };
     if !inner || old.is_empty() || new.is_empty() {
         return !inner;
     }
-    let field = |line: &str| line.trim().split_once(": ").map(|(name, _)| name.to_owned());
+    let field = |line: &str| {
+        let name = line.trim().split_once(": ")?.0;
+        (!name.contains(' ')).then(|| name.to_owned())
+    };
     let names = |text: &str| text.lines().skip(1).filter_map(field).collect::<BTreeSet<String>>();
     let (names, others) = (names(old), names(new));
     let both = |text: &str| {
@@ -84,6 +105,35 @@ fn is_outside(head: &str, old: &str, new: &str) -> bool {
     both(old) != both(new)
 }
 
+/// The names of an enum's variants.
+fn variants(text: &str) -> Vec<String> {
+    let inside = text.split_once('{').map_or("", |(_, inside)| inside);
+    inside.split(',').filter_map(|variant| Some(variant.split_once(" = ")?.0.trim().to_owned())).collect()
+}
+
+/// Adds the names of all that names one of these, as far as it `counts`.
+fn spread(
+    names: &mut BTreeSet<String>,
+    texts: [&BTreeMap<String, Vec<String>>; 2],
+    counts: &dyn Fn(&str) -> bool,
+) {
+    loop {
+        let before = names.len();
+        for (head, texts) in texts.into_iter().flatten().filter(|(head, _)| counts(head)) {
+            let names_one = |text: &String| mentions(text, &|word| names.contains(word));
+            if let Some(name) = name(head)
+                && !names.contains(name)
+                && texts.iter().any(names_one)
+            {
+                names.insert(name.to_owned());
+            }
+        }
+        if names.len() == before {
+            return;
+        }
+    }
+}
+
 impl Texts {
     pub(super) fn of(old: &Program, new: &Program, names: &Names) -> Texts {
         let (old, new) = (texts(old, names), texts(new, &Names::default()));
@@ -94,19 +144,23 @@ impl Texts {
                 changed.extend(name(head).map(str::to_owned));
             }
         }
-        let values: BTreeSet<String> = heads
-            .iter()
-            .filter(|head| VALUES.contains(&kind(head)))
-            .filter_map(|head| name(head))
-            .map(str::to_owned)
-            .collect();
-        let values: BTreeSet<String> = values.intersection(&changed).cloned().collect();
+        // A function may name only a variant.
+        let enums = heads.iter().filter(|head| kind(head) == "enum");
+        let enums = enums.filter(|head| name(head).is_some_and(|name| changed.contains(name)));
+        let both = enums.flat_map(|head| [old.get(*head), new.get(*head)]).flatten().flatten();
+        let variants: Vec<String> = both.flat_map(|text| variants(text)).collect();
+        changed.extend(variants);
+        let mut values: BTreeSet<String> = BTreeSet::new();
+        for head in heads.iter().filter(|head| VALUES.contains(&kind(head))) {
+            values.extend(name(head).filter(|name| changed.contains(*name)).map(str::to_owned));
+        }
+        spread(&mut values, [&old, &new], &|head| VALUES.contains(&kind(head)));
         let declared = heads
             .iter()
             .filter(|head| !SEEN_ELSEWHERE.contains(&kind(head)))
             .filter(|head| {
                 let means = |text: &String| mentions(text, &|word| values.contains(word));
-                old.get(**head) != new.get(**head)
+                differ(head, old.get(**head), new.get(**head))
                     || new.get(**head).is_some_and(|texts| texts.iter().any(means))
             })
             .map(|head| {
@@ -117,21 +171,8 @@ impl Texts {
             })
             .collect();
         // What names something that is not the same is not the same.
-        loop {
-            let before = changed.len();
-            for (head, texts) in old.iter().chain(&new) {
-                let names_changed = |text: &String| mentions(text, &|word| changed.contains(word));
-                if let Some(name) = name(head)
-                    && !changed.contains(name)
-                    && texts.iter().any(names_changed)
-                {
-                    changed.insert(name.to_owned());
-                }
-            }
-            if changed.len() == before {
-                return Texts { changed, declared };
-            }
-        }
+        spread(&mut changed, [&old, &new], &|_| true);
+        Texts { changed, declared }
     }
 
     /// Whether a function has the same text in both versions, by its name in the new one.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use carrick_ir::{CtxId, FuncId, Program, Ty, print};
+use carrick_ir::{CtxId, EventId, FuncId, Program, ScratchId, Ty, print};
 use carrick_solve::{Answer, Model, Term, Values};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -45,6 +45,10 @@ struct Twice<'p, 'a> {
     pair: &'a Pair,
     /// the parameters of each side
     params: [Vec<Term>; 2],
+    /// the events of the chain in each
+    events: [Vec<EventId>; 2],
+    /// why the values of one version cannot be those of the other
+    unfit: Option<String>,
     given: [Given; 2],
 }
 
@@ -60,16 +64,34 @@ pub(super) fn explore(
     let begun = Instant::now();
     let mut machine = Machine::new(old, bounds, cancelled);
     machine.checks.wanted = Some(FxHashSet::default());
-    machine.fired = (0..old.events.len())
-        .filter(|at| pair.events.contains(&names.new_name(&old.events[*at].name).to_owned()))
-        .map(|at| carrick_ir::EventId(at as u32))
-        .collect();
     machine.grows = [(old, &pair.old), (new, &pair.new)]
         .iter()
         .any(|(program, funcs)| sites::adds(program, &reached(program, funcs)));
     let params = [machine.params.clone(), Vec::new()];
-    let mut twice = Twice { machine, old, new, names, pair, params, given: [Vec::new(), Vec::new()] };
+    let all = |program: &Program, translated: bool| {
+        let named = |at: &usize| {
+            let name = &program.events[*at].name;
+            pair.events.iter().any(|event| event == if translated { names.new_name(name) } else { name })
+        };
+        (0..program.events.len()).filter(named).map(|at| EventId(at as u32)).collect::<Vec<_>>()
+    };
+    let events = [all(old, true), all(new, false)];
+    let mut twice = Twice {
+        machine,
+        old,
+        new,
+        names,
+        pair,
+        params,
+        events,
+        unfit: None,
+        given: [Vec::new(), Vec::new()],
+    };
     twice.begin();
+    if let Some(why) = twice.unfit {
+        return Found { paths: 0, time: begun.elapsed(), verdict: Verdict::Undecided(why) };
+    }
+
     let (mut paths, mut open) = (0, None);
     let verdict = loop {
         match twice.path() {
@@ -88,7 +110,11 @@ pub(super) fn explore(
                 (hard > 0)
                     .then(|| Verdict::Undecided(format!("{hard} conditions were too hard for the solver")))
             };
-            break open.or_else(too_hard).unwrap_or(Verdict::Same);
+            let never = || {
+                (paths == 0)
+                    .then(|| Verdict::Undecided("no values satisfy the claims of the old version".to_owned()))
+            };
+            break open.or_else(too_hard).or_else(never).unwrap_or(Verdict::Same);
         }
         if paths >= bounds.paths {
             break Verdict::Undecided(format!("it has more than {} paths", bounds.paths));
@@ -120,13 +146,44 @@ fn types(program: &Program, funcs: &[FuncId]) -> Vec<Ty> {
     found
 }
 
+/// The context, scratchpad or event of such a name.
+fn named(program: &Program, like: &Ty, is: &dyn Fn(&str) -> bool) -> Option<Ty> {
+    Some(match like {
+        Ty::Context(_) => Ty::Context(CtxId(program.contexts.iter().position(|def| is(&def.name))? as u32)),
+        Ty::Scratch(_) => {
+            Ty::Scratch(ScratchId(program.scratchpads.iter().position(|def| is(&def.name))? as u32))
+        }
+        Ty::Event(_) => Ty::Event(EventId(program.events.iter().position(|def| is(&def.name))? as u32)),
+        _ => return None,
+    })
+}
+
+fn add(types: &mut Vec<Ty>, ty: Option<Ty>) {
+    types.extend(ty.filter(|ty| !types.contains(ty)).into_iter().collect::<Vec<_>>());
+}
+
 /// How a message calls what has no name of its own.
 fn label(program: &Program, funcs: &[FuncId], ty: &Ty) -> String {
     let params = funcs.iter().flat_map(|func| {
         let def = &program.functions[func.index()];
         &def.locals[..def.params as usize]
     });
-    params.into_iter().find(|param| param.ty == *ty).map_or_else(String::new, |param| param.name.clone())
+    params
+        .into_iter()
+        .find(|param| param.ty == *ty)
+        .map_or_else(|| print::type_name(program, ty), |param| param.name.clone())
+}
+
+/// Whether what holds several elements holds as many in both versions, in the same order.
+fn has_same_length(old: &Ty, new: &Ty) -> bool {
+    match (old, new) {
+        (Ty::Array(_, n), Ty::Array(_, other)) => n == other,
+        (Ty::List(_, n, order), Ty::List(_, other, other_order)) => (n, order) == (other, other_order),
+        (Ty::Wnd { .. }, Ty::Wnd { .. }) => old == new,
+        _ => {
+            std::mem::discriminant(old) == std::mem::discriminant(new) || (old.is_scalar() && new.is_scalar())
+        }
+    }
 }
 
 impl<'p> Twice<'p, '_> {
@@ -142,33 +199,62 @@ impl<'p> Twice<'p, '_> {
     fn turn_to(&mut self, side: usize) {
         self.machine.program = self.program(side);
         self.machine.params.clone_from(&self.params[side]);
+        self.machine.fired.clone_from(&self.events[side]);
     }
 
-    /// Any values for the old version, and the same ones for the new version.
+    /// Any values for the old version, and the same ones for the new version. What only one of them is given, both have.
     fn begin(&mut self) {
-        let old_funcs = self.pair.old.clone();
-        for ty in types(self.old, &old_funcs) {
-            let name = label(self.old, &old_funcs, &ty);
-            let value = self.machine.any(&ty, &name);
+        let (old, new) = (self.old, self.new);
+        let mut types = [types(old, &self.pair.old), types(new, &self.pair.new)];
+        for ty in types[1].clone() {
+            let name = print::type_name(new, &ty);
+            add(&mut types[0], named(old, &ty, &|old| self.names.new_name(old) == name));
+        }
+        for ty in types[0].clone() {
+            let name = print::type_name(old, &ty);
+            add(&mut types[1], named(new, &ty, &|new| self.names.new_name(&name) == new));
+        }
+        for ty in types[0].clone() {
+            let value = self.begins_with(0, &ty);
             self.given[0].push((ty, value));
         }
         self.close_unused();
         if self.pair.same_id {
             self.same_id();
         }
-        self.machine.program = self.new;
+        self.machine.program = new;
         self.begin_params();
-        for ty in types(self.new, &self.pair.new) {
-            let name = print::type_name(self.new, &ty);
-            let old = self.given[0]
-                .iter()
-                .find(|(old, _)| self.names.translate(&print::type_name(self.old, old)) == name);
-            let value = match old.cloned() {
-                Some((old, value)) => self.adapt(&old, &ty, &value, &label(self.new, &self.pair.new, &ty)),
-                None => self.machine.any(&ty, &label(self.new, &self.pair.new, &ty)),
+        for ty in types[1].clone() {
+            let name = print::type_name(new, &ty);
+            let of = self.given[0].iter().find(|(old_ty, _)| {
+                std::mem::discriminant(old_ty) == std::mem::discriminant(&ty)
+                    && self.names.translate(&print::type_name(old, old_ty)) == name
+            });
+            let value = match of.cloned() {
+                Some((old, value)) if !self.is_new(&ty) => {
+                    self.adapt(&old, &ty, &value, &label(new, &self.pair.new, &ty))
+                }
+                _ => self.begins_with(1, &ty),
             };
             self.given[1].push((ty, value));
         }
+    }
+
+    /// Whether a chain begins with a new one.
+    fn is_new(&self, ty: &Ty) -> bool {
+        matches!(ty, Ty::Scratch(_)) && self.pair.first
+    }
+
+    fn begins_with(&mut self, side: usize, ty: &Ty) -> Value {
+        self.turn_to(side);
+        let name = label(self.program(side), self.funcs(side), ty);
+        if let Ty::Scratch(of) = ty
+            && self.is_new(ty)
+            && let Ok(value) = self.machine.initial_scratch(*of)
+        {
+            return value;
+        }
+        self.machine.any(ty, &name)
     }
 
     /// The new version's parameters: those of the old version, where it has them.
@@ -235,6 +321,12 @@ impl<'p> Twice<'p, '_> {
 
     /// A value of the old version as one of the new version: its parts by name, and any values of what it lacks.
     fn adapt(&mut self, old: &Ty, new: &Ty, value: &Value, name: &str) -> Value {
+        if !has_same_length(old, new) {
+            self.unfit.get_or_insert_with(|| {
+                format!("`{name}` has another form than before, which is not compared")
+            });
+        }
+
         let (old_parts, new_parts) = (parts_of(self.old, old), parts_of(self.new, new));
         match (value, old, new) {
             (Value::Record(values), ..) if !new_parts.is_empty() && values.len() == old_parts.len() => {
@@ -284,7 +376,7 @@ impl<'p> Twice<'p, '_> {
         Ok(self.judge(&leaves))
     }
 
-    /// What a side begins with, of which its claims hold.
+    /// What a side begins with. The claims of the old version hold of it.
     fn side(&mut self, side: usize) -> Result<Side<'p>, End> {
         self.turn_to(side);
         let mut objects = Vec::new();
@@ -294,8 +386,10 @@ impl<'p> Twice<'p, '_> {
             let object = self.machine.alloc(value);
             objects.push((ty, object));
         }
+        // Those of the new version may not hold: nobody has proved them.
+        let assumed = if side == 0 { &objects[..] } else { &[] };
         self.machine.doing = Doing::Assuming;
-        for (ty, object) in &objects {
+        for (ty, object) in assumed {
             let Ty::Context(context) = ty else { continue };
             let all: Vec<FuncId> = invariants(self.program(side), CtxId(context.0)).collect();
             for invariant in all {
@@ -310,6 +404,7 @@ impl<'p> Twice<'p, '_> {
         self.turn_to(side.number);
         self.machine.objects = side.objects.iter().map(|(_, object)| *object).collect();
         self.machine.effects = Some(Vec::new());
+        self.machine.headers = (0, 0);
         let mut stopped = false;
         for func in self.funcs(side.number).to_vec() {
             let def = &side.program.functions[func.index()];
@@ -402,7 +497,8 @@ impl<'p> Twice<'p, '_> {
         let before = self.with_lists(&variables, &model).into_iter().map(|number| {
             let (name, _) = &terms.variables()[number];
             let of = model.get(number).copied().unwrap_or(0);
-            (name.clone(), written(self.old, &self.machine.types[number], of))
+            let (program, ty) = &self.machine.types[number];
+            (name.clone(), written(program, ty, of))
         });
         Some(Verdict::Differs(Difference { before: before.collect(), unlike: told }))
     }

@@ -22,7 +22,13 @@ use crate::output::{self, Format};
 const DIFFERS: u8 = 1;
 
 pub fn run(args: &VerifyArgs, file: &Path) -> Result<ExitCode, Failure> {
-    let (old, new) = (load_choice(file, &args.source.features.choice())?, load(&args.source)?);
+    // The exit code of what differs is for versions that can be compared.
+    let usable = |failure| match failure {
+        Failure::Failed(why) => Failure::Usage(why),
+        other => other,
+    };
+    let choice = args.source.features.choice();
+    let (old, new) = (load_choice(file, &choice).map_err(usable)?, load(&args.source).map_err(usable)?);
     let names = Names::of(&args.map).map_err(Failure::Usage)?;
     let bounds = bounds(args, &old)?;
     let cancelled = Arc::new(AtomicBool::new(false));
@@ -60,10 +66,12 @@ fn pretty(old: &Program, new: &Program, bounds: &Bounds, found: &Comparison) -> 
         for (side, lines) in ["-", "+"].into_iter().zip(declared.lines()) {
             lines.iter().for_each(|text| line(&mut out, format_args!("    {side} {text}")));
         }
-        if declared.lines().iter().all(Vec::is_empty) {
-            line(&mut out, format_args!("  It names a value that is not the same."));
-        }
-        if !declared.outside {
+        let alike = declared.lines().iter().all(Vec::is_empty);
+        if alike && declared.old == declared.new {
+            line(&mut out, format_args!("  It names something that is not the same."));
+        } else if alike {
+            line(&mut out, format_args!("  It is in another order."));
+        } else if !declared.outside {
             line(&mut out, format_args!("  Fields that only one version has are not compared."));
         }
     }
@@ -96,7 +104,8 @@ fn pretty(old: &Program, new: &Program, bounds: &Bounds, found: &Comparison) -> 
     let proved = count(&|verdict| *verdict == Verdict::Same);
     let paths: u64 = found.pairs.iter().map(|pair| pair.paths).sum();
     if found.is_same() {
-        line(&mut out, format_args!("same: {} does what {} does", new.file.raw(), old.file.raw()));
+        let how = if proved == 0 { "" } else { ", within the bounds" };
+        line(&mut out, format_args!("same: {} does what {} does{how}", new.file.raw(), old.file.raw()));
     }
     line(
         &mut out,
