@@ -4,6 +4,7 @@
 //! What has the same text, down to all that it names, is the same. Every other processor is run in both versions, one after the other on
 //! one path, from the same values. Then all that another processor, a packet or an application could see of it is compared.
 
+mod given;
 mod names;
 mod outcome;
 mod pairs;
