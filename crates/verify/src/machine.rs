@@ -72,6 +72,8 @@ pub(crate) struct Machine<'p> {
     pub grows: bool,
     /// what the functions that run were given
     pub objects: Vec<usize>,
+    /// what this version calls otherwise than the one with which it is compared
+    pub names: FxHashMap<String, String>,
     /// which headers were read of the packet, by number, and how many that were
     pub headers: (u32, u32),
     /// numbers of headers behind others
@@ -124,6 +126,7 @@ impl<'p> Machine<'p> {
             doing: Doing::Running,
             grows: false,
             objects: Vec::new(),
+            names: FxHashMap::default(),
             headers: (0, 0),
             header_numbers: FxHashMap::default(),
             effects: None,
@@ -215,6 +218,11 @@ impl<'p> Machine<'p> {
             }
         }
         Ok(())
+    }
+
+    /// A name as the version has it with which this one is compared.
+    pub(crate) fn called(&self, name: &str) -> String {
+        self.names.get(name).map_or_else(|| name.to_owned(), Clone::clone)
     }
 
     pub(crate) fn alloc(&mut self, value: Value) -> usize {

@@ -45,7 +45,7 @@ impl<'p> Machine<'p> {
                 self.eval(id, frame)?;
                 let len = self.scalar(len, frame)?;
                 // There may be no such instance.
-                let found = self.fresh("an instance is found", &Ty::Bool, 1);
+                let found = self.fresh(&self.found_by(*ctx, &from), &Ty::Bool, 1);
                 let nothing = self.number(0, 64);
                 let len = self.path.terms.ite(found, len, nothing);
                 self.set_payload(*bp, len, from, frame)?;
@@ -72,6 +72,17 @@ impl<'p> Machine<'p> {
             _ => return Err(unsupported("a statement")),
         }
         Ok(Flow::Next)
+    }
+
+    /// What says whether there is an instance: where versions are compared, of each id by itself.
+    fn found_by(&self, ctx: carrick_ir::CtxId, from: &Value) -> String {
+        let name = self.called(&self.program.contexts[ctx.index()].name);
+        match from {
+            Value::Source(source) => {
+                format!("an instance of {name} is found by {:?}", source.parts.first().map(|part| &part.2))
+            }
+            _ => "an instance is found".to_owned(),
+        }
     }
 
     fn blueprint_of(&self, frame: &Frame, bp: LocalId) -> Result<BpId, End> {
@@ -167,7 +178,7 @@ impl<'p> Machine<'p> {
     fn extract(&mut self, bp: LocalId, frame: &mut Frame) -> Result<Flow, End> {
         let of = self.blueprint_of(frame, bp)?;
         let def = &self.program.blueprints[of.index()];
-        let behind = self.next_header(&def.name);
+        let behind = self.next_header(&self.called(&def.name));
         let refused = self.fresh(&format!("the packet is malformed{behind}"), &Ty::Bool, 1);
         if self.path.branch(refused) {
             return Ok(Flow::Stop);
@@ -206,7 +217,7 @@ impl<'p> Machine<'p> {
         let mut value = match bits {
             0 => self.number(0, width),
             bits => {
-                let raw = self.fresh(&format!("{}{behind}", field.name), &field.ty, bits);
+                let raw = self.fresh(&format!("{}{behind}", self.called(&field.name)), &field.ty, bits);
                 self.path.terms.resize(raw, width, signed)
             }
         };
@@ -226,21 +237,22 @@ impl<'p> Machine<'p> {
 
     fn read_option(&mut self, opt: OptId, behind: &str) -> Result<Value, End> {
         let def = &self.program.opts[opt.index()];
-        let there = self.fresh(&format!("{}{behind}", def.name), &Ty::Bool, 1);
+        let called = self.called(&def.name);
+        let there = self.fresh(&format!("{called}{behind}"), &Ty::Bool, 1);
         let mut option = vec![Value::Scalar(there)];
         for field in &def.fields {
             let width = self.width(&field.ty);
             option.push(Value::Scalar(self.fresh(
-                &format!("{}.{}{behind}", def.name, field.name),
+                &format!("{called}.{}{behind}", self.called(&field.name)),
                 &field.ty,
                 width,
             )));
         }
         if let Some(list) = &def.list {
-            let len = self.fresh(&format!("{}{behind}", list.name), &Ty::U32, 32);
+            let len = self.fresh(&format!("{}{behind}", self.called(&list.name)), &Ty::U32, 32);
             let most = (list.least as usize + self.bounds.k).min(list.most as usize);
             let lengths: Vec<usize> = (list.least as usize..=most).collect();
-            let name = format!("{}.{}{behind}", def.name, list.name);
+            let name = format!("{called}.{}{behind}", self.called(&list.name));
             let key = (name.clone(), self.occasion(&name));
             let (elements, limits) = match self.fresh_lists.get(&key) {
                 Some(known) => known.clone(),

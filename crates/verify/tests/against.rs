@@ -170,8 +170,10 @@ fn names_and_processors_may_change() {
         ("gone=x", "the old version has no name `gone`"),
         ("n=gone", "the new version has no name `gone`"),
         ("n=m", "the old version has `n` and `m`"),
-        ("BUSY=OK", "the old version has no name `BUSY`"),
-        ("uint32=uint64", "the old version has no name `uint32`"),
+        ("BUSY=OK", "`BUSY` is a word of the language"),
+        ("n=timer_start", "`timer_start` is a word of the language"),
+        ("min=max", "`min` is a word of the language"),
+        ("uint32=uint64", "`uint32` is a word of the language"),
         ("n", "write OLD=NEW"),
         ("=n", "write OLD=NEW"),
     ] {
@@ -332,6 +334,88 @@ fn nothing_is_taken_on_trust() {
         _ => None,
     });
     assert_eq!(shown, Some(true), "{found:#?}");
+}
+
+const PAD: [&str; 2] = ["event go", "scratchpad pad { uint16 v = 1; }\nevent go"];
+const SECOND: [&str; 2] = ["go -> { on_go };", "go -> { first, on_go };"];
+
+/// What the first processor of a chain begins with, and what is between two of them.
+#[test]
+fn what_a_chain_begins_with_is_compared() {
+    let first = |params: &str, body: &str| format!("void first({params}) {{ {body} }}\nvoid on_go(");
+    let counts = first("go e, state c", "c.m += 1;");
+    let reads =
+        [["void on_go(go e, state c)", "void on_go(go e, state c, pad s)"], ["c.n = e.a;", "c.n = s.v;"]];
+    let value = ["uint16 v = 1;", "uint16 v = 2;"];
+    // A processor before it does not take the scratchpad.
+    let base = [PAD, reads[0], reads[1], SECOND, ["void on_go(", &counts]];
+    let [old, new] = edited(&base, &[value]);
+    assert!(compared(&old, &new, &[], &Bounds::default()).differs());
+    // Fields that only one version has are nobody's business.
+    let [old, new] = edited(&base, &[["uint16 v = 1;", "uint16 v = 1; uint32 more;"]]);
+    assert!(compared(&old, &new, &[], &Bounds::default()).is_same());
+    // A claim that holds after each chain may be broken between two processors.
+    let breaks = first("go e, state c", "c.m += e.b;");
+    let claim = ["event late", "invariant low(state c) { assert(c.m <= 9); }\nevent late"];
+    let base = [SECOND, ["void on_go(", &breaks], claim, ["c.n = e.a;", "if (c.m > 9) c.m = 9;"]];
+    let [old, new] = edited(&base, &[["c.m = 9;", "c.m = 0;"]]);
+    assert!(compared(&old, &new, &[], &Bounds::default()).differs());
+    // Numbers of another type are the same if their values are.
+    let sets = first("go e, pad s", "s.v = -1;");
+    let signed = ["uint16 v = 1;", "int16 v = 1;"];
+    let base =
+        [PAD, signed, reads[0], ["c.n = e.a;", "if (s.v < 0) c.n = 1;"], SECOND, ["void on_go(", &sets]];
+    let [old, new] = edited(&base, &[["int16 v = 1;", "int32 v = 1;"]]);
+    let found = compared(&old, &new, &[], &Bounds::default());
+    assert!(found.pairs.iter().all(|pair| !matches!(pair.verdict, Verdict::Differs(_))), "{found:#?}");
+    let other =
+        [["int16 v = 1;", "uint32 v = 1;"], ["s.v = -1;", "s.v = 0xffff;"], ["s.v < 0", "s.v == 0xffffffff"]];
+    let [old, new] = edited(&base, &other);
+    assert!(compared(&old, &new, &[], &Bounds::default()).differs());
+}
+
+/// Names that a map gives are those of what is read of a packet, too; words of the language cannot be mapped.
+#[test]
+fn maps_rename_only_what_is_declared() {
+    let base = [
+        ["uint32 k; uint8 low", "uint32 ma; uint32 left; uint8 low"],
+        ["event go", "event came : net_event { uint32 k; }\nevent go"],
+        ["    p.extract(h);", "    p.extract(h);\n    raise came at key(1) { k = h.ma };"],
+        ["void make(", "void on_came(came e, state c) { c.n = e.k; }\nvoid make("],
+        ["    go -> {", "    came -> { on_came };\n    go -> {"],
+    ];
+    let renamed = ["uint32 ma; uint32 left;", "uint32 right; uint32 ma;"];
+    let map = ["ma=right", "left=ma"];
+    let [old, new] = edited(&base, &[renamed, ["k = h.ma", "k = h.right"]]);
+    assert!(compared(&old, &new, &["ma=right"], &Bounds::default()).differs());
+    let why = |map: &[&str]| {
+        let map: Vec<String> = map.iter().map(|word| (*word).to_owned()).collect();
+        let names = Names::of(&map).expect("names");
+        compare(&old, &new, &names, &Bounds::default(), 1, &Default::default(), &|_| {}).map(|_| ())
+    };
+    // `left` is a word of the language.
+    assert!(why(&map).is_err_and(|why| why.contains("`left` is a word of the language")));
+    let other = base.map(|[from, to]| {
+        [from, if from == "uint32 k; uint8 low" { "uint32 ma; uint32 mb; uint8 low" } else { to }]
+    });
+    let renamed = ["uint32 ma; uint32 mb;", "uint32 mx; uint32 ma;"];
+    let [old, new] = edited(&other, &[renamed, ["k = h.ma", "k = h.mx"]]);
+    assert!(compared(&old, &new, &["ma=mx", "mb=ma"], &Bounds::default()).is_same());
+    let [old, new] = edited(&other, &[renamed, ["k = h.ma", "k = h.ma + 0"]]);
+    assert!(compared(&old, &new, &["ma=mx", "mb=ma"], &Bounds::default()).differs());
+}
+
+/// A long array whose elements have another type is not compared.
+#[test]
+fn arrays_of_another_type_are_undecided() {
+    let field = ["    uint32 m = 7;", "    uint32 m = 7;\n    uint16 v[40];"];
+    let [old, new] =
+        edited(&[field, ["c.n = e.a;", "c.n = uint32(c.v[e.a % 40]);"]], &[["uint16 v[40]", "uint32 v[40]"]]);
+    let found = compared(&old, &new, &[], &Bounds::default());
+    assert!(
+        !found.is_same() && found.pairs.iter().any(|pair| matches!(pair.verdict, Verdict::Undecided(_))),
+        "{found:#?}"
+    );
 }
 
 /// A chain that ends anyhow may stop; a scratchpad begins as it is declared; fields may change places.

@@ -3,7 +3,7 @@
 
 use carrick_ir::{CtxId, EventId, FuncId, Program, ScratchId, Ty, print};
 use carrick_solve::Term;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::Names;
 use super::pairs::Pair;
@@ -109,6 +109,7 @@ impl<'p> Twice<'p, '_> {
         self.machine.program = self.program(side);
         self.machine.params.clone_from(&self.params[side]);
         self.machine.fired.clone_from(&self.events[side]);
+        self.machine.names = if side == 0 { self.names.all() } else { FxHashMap::default() };
     }
 
     /// Any values for the old version, and the same ones for the new version. What only one of them is given, both have.
@@ -236,6 +237,12 @@ impl<'p> Twice<'p, '_> {
             });
         }
 
+        if let (Value::Array(_), Ty::Array(of, _), Ty::Array(other, _)) = (value, old, new)
+            && layout::shape(self.old, of) != layout::shape(self.new, other)
+        {
+            let why = || format!("`{name}` has other elements than before, which is not compared");
+            self.unfit.get_or_insert_with(why);
+        }
         let (old_parts, new_parts) = (parts_of(self.old, old), parts_of(self.new, new));
         match (value, old, new) {
             (Value::Record(values), ..) if !new_parts.is_empty() && values.len() == old_parts.len() => {

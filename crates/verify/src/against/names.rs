@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use carrick_ir::{Program, print};
+use rustc_hash::FxHashMap;
 
 /// New names by old ones; all others stay.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +52,11 @@ impl Names {
         self.0.get(old).map_or(old, String::as_str)
     }
 
+    /// New names by old ones.
+    pub(super) fn all(&self) -> FxHashMap<String, String> {
+        self.0.iter().map(|(old, new)| (old.clone(), new.clone())).collect()
+    }
+
     /// A text of the old version with the names of the new one.
     pub(super) fn translate(&self, text: &str) -> String {
         if self.0.is_empty() {
@@ -66,7 +72,13 @@ impl Names {
             return Ok(());
         }
         let (all, others) = (declared(old), declared(new));
+        let reserved = reserved();
         for (name, now) in &self.0 {
+            if let Some(word) = [name, now].into_iter().find(|word| reserved.contains(word.as_str())) {
+                return Err(format!(
+                    "`{word}` is a word of the language, too: what is called so cannot be mapped"
+                ));
+            }
             if !all.contains(name) {
                 return Err(format!("the old version has no name `{name}`"));
             }
@@ -82,6 +94,24 @@ impl Names {
         let unique: BTreeSet<&String> = self.0.values().collect();
         if unique.len() == self.0.len() { Ok(()) } else { Err("two names have the same new name".to_owned()) }
     }
+}
+
+/// Words that stand for something of the language in a printed program, too.
+fn reserved() -> BTreeSet<&'static str> {
+    const WORDS: &str = "a absent add addr_t align all an and another armed array as at behind block blueprint bool bp break bytes \
+        checksum clear coalescing_rule computed const context continue count crc32 data drop duration each else enum event extract false \
+        find fixed flow_id fn for found frame frames from full gives global group grows handle head header header_len id if in inet infinity \
+        insert instance int16 int32 int64 int8 interface invariant ipv4 ipv6 kind kinds left len length less let list local local_ip max \
+        memory most mss mtu multiple net net_header none notify nothing now octets of offset ones on opt opt_list options packed param parser \
+        payload payload_len peek pool pop prev pseudo queue raise raises random rate ratio remove report require reset retain return rx \
+        rx_size scratchpad seg_rule segments seq32 set sharing slide sorted_list status_t stop struct take test then time timer timer_t \
+        to token_t true tx tx_room uint16 uint32 uint64 uint8 unit unset valid variable void waits which wide with";
+    let mut words: BTreeSet<&str> = WORDS.split_whitespace().collect();
+    words.extend(carrick_ir::Opcode::ALL.iter().map(|op| op.name()));
+    words.extend(carrick_ir::Builtin::ALL.iter().map(|builtin| builtin.name()));
+    words.extend(carrick_ir::STATUS_NAMES);
+    words.extend(["first_set", "first_unset", "sliding_wnd", "list_len"]);
+    words
 }
 
 /// The names that a program declares: of declarations, and of what is in them.

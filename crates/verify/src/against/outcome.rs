@@ -73,7 +73,8 @@ pub(super) fn compare(
     [old, new]: [&Outcome<'_>; 2],
     leaves: &mut Vec<Leaf>,
 ) -> Result<(), End> {
-    let mut comparing = Comparing { machine, names, leaves };
+    let programs = [old.program, new.program];
+    let mut comparing = Comparing { machine, names, programs, leaves };
     if !last {
         let does = |stopped: bool| if stopped { "stops" } else { "goes on" };
         comparing.words("the chain", does(old.stopped), does(new.stopped));
@@ -107,6 +108,7 @@ pub(super) fn compare(
 struct Comparing<'a, 'm, 'p> {
     machine: &'m mut Machine<'p>,
     names: &'a Names,
+    programs: [&'a Program; 2],
     leaves: &'a mut Vec<Leaf>,
 }
 
@@ -233,10 +235,14 @@ impl Comparing<'_, '_, '_> {
     }
 
     fn numbers(&mut self, what: &str, (ty, a): (&Ty, Term), (other, b): (&Ty, Term)) {
+        let (shape, other_shape) =
+            (layout::shape(self.programs[0], ty), layout::shape(self.programs[1], other));
         let terms = &mut self.machine.path.terms;
-        let width = terms.width(a).max(terms.width(b));
-        let (wide, other_wide) = (terms.resize(a, width, false), terms.resize(b, width, false));
-        let same = terms.equal(wide, other_wide);
+        let (width, other_width) = (terms.width(a), terms.width(b));
+        // Numbers of other types are the same if their values are.
+        let wide = width.max(other_width) + u8::from(shape != other_shape && width.max(other_width) < 128);
+        let (wide_a, wide_b) = (terms.resize(a, wide, shape.1), terms.resize(b, wide, other_shape.1));
+        let same = terms.equal(wide_a, wide_b);
         if terms.as_constant(same) != Some(1) {
             let shown = [Shown::Number(ty.clone(), a), Shown::Number(other.clone(), b)];
             self.leaves.push(Leaf { what: what.to_owned(), same, shown });

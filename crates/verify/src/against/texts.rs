@@ -9,7 +9,7 @@ use super::names::{Names, mentions};
 use super::report::Declared;
 
 /// What they change shows in processors, which are compared.
-const SEEN_ELSEWHERE: [&str; 7] = ["const", "array", "struct", "enum", "scratchpad", "fn", "chain"];
+const SEEN_ELSEWHERE: [&str; 6] = ["const", "array", "struct", "enum", "fn", "chain"];
 /// They say nothing that the program does.
 const NOTHING: [&str; 5] = ["with", "machine", "invariant", "parser", "report"];
 /// Other declarations can name such a one, and mean its value.
@@ -77,10 +77,11 @@ fn differ(head: &str, old: Option<&Vec<String>>, new: Option<&Vec<String>>) -> b
     if kind(head) == "context" { lines(old) != lines(new) } else { old != new }
 }
 
-/// Whether two texts differ in more than fields of a context, or of an event of the program's own, that only one of them has.
+/// Whether two texts differ in more than fields of a context, a scratchpad, or an event of the program's own, that only one of them has.
 fn is_outside(head: &str, old: &str, new: &str) -> bool {
     let inner = match kind(head) {
         "context" => !old.starts_with("global ") && !new.starts_with("global "),
+        "scratchpad" => true,
         "event" => !old.contains(": app_event") && !new.contains(": app_event"),
         _ => false,
     };
@@ -103,6 +104,12 @@ fn is_outside(head: &str, old: &str, new: &str) -> bool {
         kept
     };
     both(old) != both(new)
+}
+
+/// Whether nothing can depend on it: a scratchpad, or a field of one, that only one version has. Each processor is compared with any values
+/// of it.
+fn is_nothing(declared: &Declared, names_changed: bool) -> bool {
+    kind(&declared.head) == "scratchpad" && !declared.outside && !names_changed
 }
 
 /// The names of an enum's variants.
@@ -155,21 +162,22 @@ impl Texts {
             values.extend(name(head).filter(|name| changed.contains(*name)).map(str::to_owned));
         }
         spread(&mut values, [&old, &new], &|head| VALUES.contains(&kind(head)));
-        let declared = heads
-            .iter()
-            .filter(|head| !SEEN_ELSEWHERE.contains(&kind(head)))
-            .filter(|head| {
-                let means = |text: &String| mentions(text, &|word| values.contains(word));
-                differ(head, old.get(**head), new.get(**head))
-                    || new.get(**head).is_some_and(|texts| texts.iter().any(means))
-            })
-            .map(|head| {
-                let joined = |texts: Option<&Vec<String>>| texts.map(|texts| texts.join("\n"));
-                let (old, new) = (joined(old.get(*head)), joined(new.get(*head)));
-                let outside = is_outside(head, old.as_deref().unwrap_or(""), new.as_deref().unwrap_or(""));
-                Declared { head: (*head).clone(), old, new, outside }
-            })
-            .collect();
+        let mut declared = Vec::new();
+        for head in heads.iter().filter(|head| !SEEN_ELSEWHERE.contains(&kind(head))) {
+            let (texts, others) = (old.get(*head), new.get(*head));
+            let means = |text: &String| mentions(text, &|word| values.contains(word));
+            let names_changed = others.is_some_and(|texts| texts.iter().any(means));
+            if !differ(head, texts, others) && !names_changed {
+                continue;
+            }
+            let joined = |texts: Option<&Vec<String>>| texts.map(|texts| texts.join("\n"));
+            let (old, new) = (joined(texts), joined(others));
+            let outside = is_outside(head, old.as_deref().unwrap_or(""), new.as_deref().unwrap_or(""));
+            let one = Declared { head: (*head).clone(), old, new, outside };
+            if !is_nothing(&one, names_changed) {
+                declared.push(one);
+            }
+        }
         // What names something that is not the same is not the same.
         spread(&mut changed, [&old, &new], &|_| true);
         Texts { changed, declared }

@@ -137,8 +137,8 @@ impl<'p> Twice<'p, '_> {
             let object = self.machine.alloc(value);
             objects.push((ty, object));
         }
-        // Those of the new version may not hold: nobody has proved them.
-        let assumed = if side == 0 { &objects[..] } else { &[] };
+        // Claims hold between chains. Those of the new version may not hold: nobody has proved them.
+        let assumed = if side == 0 && self.pair.first { &objects[..] } else { &[] };
         self.machine.doing = Doing::Assuming;
         for (ty, object) in assumed {
             let Ty::Context(context) = ty else { continue };

@@ -43,7 +43,10 @@ pub fn run(args: &VerifyArgs, file: &Path) -> Result<ExitCode, Failure> {
     let found = found.map_err(|why| Failure::Usage(format!("{}: {why}", args.source.file.display())))?;
     match args.format {
         Format::Json => output::json(&as_json(&old, &new, &bounds, &found)),
-        Format::Pretty => print!("{}", pretty(&old, &new, &bounds, &found)),
+        Format::Pretty => {
+            let sets: String = args.set.iter().map(|set| format!("; only for {set}")).collect();
+            println!("{}{sets}", pretty(&old, &new, &bounds, &found).trim_end());
+        }
     }
     Ok(if found.differs() {
         ExitCode::from(DIFFERS)
