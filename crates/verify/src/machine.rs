@@ -4,6 +4,7 @@
 use carrick_ir::{CtxId, Expr, FuncId, LocalId, Program, Ty};
 use carrick_solve::{Solver, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -73,7 +74,7 @@ pub(crate) struct Machine<'p> {
     /// what the functions that run were given
     pub objects: Vec<usize>,
     /// what this version calls otherwise than the one with which it is compared
-    pub names: FxHashMap<String, String>,
+    pub names: Option<Arc<BTreeMap<String, String>>>,
     /// which headers were read of the packet, by number, and how many that were
     pub headers: (u32, u32),
     /// numbers of headers behind others
@@ -126,7 +127,7 @@ impl<'p> Machine<'p> {
             doing: Doing::Running,
             grows: false,
             objects: Vec::new(),
-            names: FxHashMap::default(),
+            names: None,
             headers: (0, 0),
             header_numbers: FxHashMap::default(),
             effects: None,
@@ -222,7 +223,7 @@ impl<'p> Machine<'p> {
 
     /// A name as the version has it with which this one is compared.
     pub(crate) fn called(&self, name: &str) -> String {
-        self.names.get(name).map_or_else(|| name.to_owned(), Clone::clone)
+        self.names.as_ref().and_then(|names| names.get(name)).map_or_else(|| name.to_owned(), Clone::clone)
     }
 
     pub(crate) fn alloc(&mut self, value: Value) -> usize {

@@ -107,30 +107,32 @@ pub fn verify(
 ) -> Result<Report, String> {
     let units = wanted_units(program, wanted)?;
     let sites = wanted_sites(program, &units, wanted)?;
-    let explored: Vec<Mutex<Option<Explored>>> = units.iter().map(|_| Mutex::new(None)).collect();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < units.len()) {
-            let found = unit::explore(program, bounds, sites.as_ref(), &units[at], cancelled);
-            done(&unit_report(program, &units[at], &found));
-            if let Ok(mut slot) = explored[at].lock() {
-                *slot = Some(found);
-            }
-        }
-    };
-    on_threads(threads, &work);
-    let explored: Vec<Explored> =
-        explored.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect();
-    if explored.len() < units.len() {
-        return Err("a thread ended before its work".to_owned());
-    }
+    let explored = on_threads(threads, units.len(), &|at| {
+        let found = unit::explore(program, bounds, sites.as_ref(), &units[at], cancelled);
+        done(&unit_report(program, &units[at], &found));
+        found
+    })?;
     let checks = if bounds.count { Vec::new() } else { checks(program, &units, &explored, sites.as_ref()) };
     let units = units.iter().zip(&explored).map(|(unit, found)| unit_report(program, unit, found)).collect();
     Ok(Report { units, checks })
 }
 
-/// Does work that several threads can share.
-pub(crate) fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) {
+/// What comes of pieces of work that several threads share, in order.
+pub(crate) fn on_threads<T: Send>(
+    threads: usize,
+    count: usize,
+    piece: &(dyn Fn(usize) -> T + Sync),
+) -> Result<Vec<T>, String> {
+    let done: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < count) {
+            let found = piece(at);
+            if let Ok(mut slot) = done[at].lock() {
+                *slot = Some(found);
+            }
+        }
+    };
     std::thread::scope(|scope| {
         for _ in 0..threads.max(1) {
             // The stack of a path is as deep as its calls and expressions are nested.
@@ -142,6 +144,8 @@ pub(crate) fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) {
     });
     // Without a thread nothing was done; here it is, then.
     work();
+    let done: Vec<T> = done.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect();
+    if done.len() == count { Ok(done) } else { Err("a thread ended before its work".to_owned()) }
 }
 
 fn name(program: &Program, unit: &Unit) -> String {

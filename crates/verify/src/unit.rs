@@ -194,23 +194,28 @@ fn start_values(machine: &mut Machine<'_>, unit: &Unit) -> Vec<Value> {
         }
     }
     if unit.same_id {
-        let event = params.iter().zip(&values).find_map(|(param, value)| match (&param.ty, value) {
-            (Ty::Event(event), Value::Record(parts)) => {
-                let id = program.events[event.index()].id?;
-                Some((id, parts[crate::layout::flow_id(program, *event)].clone()))
-            }
-            _ => None,
-        });
-        for (param, value) in params.iter().zip(&mut values) {
-            if let (Ty::Context(context), Value::Record(parts), Some((id, event_id))) =
-                (&param.ty, value, &event)
-                && program.contexts[context.index()].id == *id
-            {
-                parts[crate::layout::id(program, *context)] = event_id.clone();
-            }
-        }
+        same_id(program, params.iter().map(|param| &param.ty).zip(&mut values).collect());
     }
     values
+}
+
+/// The id of the event among these values is that of its context.
+pub(crate) fn same_id(program: &Program, given: Vec<(&Ty, &mut Value)>) {
+    let event = given.iter().find_map(|(ty, value)| match (ty, value) {
+        (Ty::Event(event), Value::Record(parts)) => {
+            let id = program.events[event.index()].id?;
+            Some((id, parts[crate::layout::flow_id(program, *event)].clone()))
+        }
+        _ => None,
+    });
+    let Some((id, event_id)) = event else { return };
+    for (ty, value) in given {
+        if let (Ty::Context(context), Value::Record(parts)) = (ty, value)
+            && program.contexts[context.index()].id == id
+        {
+            parts[crate::layout::id(program, *context)] = event_id.clone();
+        }
+    }
 }
 
 /// One path.

@@ -37,7 +37,6 @@ pub(crate) struct Effect {
 }
 
 /// A list of one of these lengths.
-
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OpenList {
     pub len: Term,

@@ -59,7 +59,6 @@ pub fn items(program: &Program) -> Vec<Item> {
 pub fn expression(program: &Program, e: &crate::Expr, fields: &[&str]) -> String {
     let fields = fields.to_vec();
     let printer = Printer { program, function: None, fields, whole: false, out: String::new(), indent: 0 };
-
     printer.expr(e)
 }
 

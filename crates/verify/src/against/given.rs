@@ -3,14 +3,14 @@
 
 use carrick_ir::{CtxId, EventId, FuncId, Program, ScratchId, Ty, print};
 use carrick_solve::Term;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::names::Names;
 use super::pairs::Pair;
 use crate::layout::{self, parts_of};
 use crate::machine::Machine;
 use crate::sites;
-use crate::unit::invariants;
+use crate::unit::{invariants, same_id};
 use crate::value::{OpenList, Value};
 
 /// Values by their types: what the functions of a side are given.
@@ -109,7 +109,7 @@ impl<'p> Twice<'p, '_> {
         self.machine.program = self.program(side);
         self.machine.params.clone_from(&self.params[side]);
         self.machine.fired.clone_from(&self.events[side]);
-        self.machine.names = if side == 0 { self.names.all() } else { FxHashMap::default() };
+        self.machine.names = (side == 0).then(|| self.names.all());
     }
 
     /// Any values for the old version, and the same ones for the new version. What only one of them is given, both have.
@@ -130,7 +130,7 @@ impl<'p> Twice<'p, '_> {
         }
         self.close_unused();
         if self.pair.same_id {
-            self.same_id();
+            same_id(old, self.given[0].iter_mut().map(|(ty, value)| (&*ty, value)).collect());
         }
         self.machine.program = new;
         self.begin_params();
@@ -209,26 +209,6 @@ impl<'p> Twice<'p, '_> {
         }
     }
 
-    /// The id of the event is that of its context.
-    fn same_id(&mut self) {
-        let program = self.old;
-        let event = self.given[0].iter().find_map(|(ty, value)| match (ty, value) {
-            (Ty::Event(event), Value::Record(parts)) => {
-                let id = program.events[event.index()].id?;
-                Some((id, parts[layout::flow_id(program, *event)].clone()))
-            }
-            _ => None,
-        });
-        let Some((id, event_id)) = event else { return };
-        for (ty, value) in &mut self.given[0] {
-            if let (Ty::Context(context), Value::Record(parts)) = (&*ty, value)
-                && program.contexts[context.index()].id == id
-            {
-                parts[layout::id(program, *context)] = event_id.clone();
-            }
-        }
-    }
-
     /// A value of the old version as one of the new version: its parts by name, and any values of what it lacks.
     fn adapt(&mut self, old: &Ty, new: &Ty, value: &Value, name: &str) -> Value {
         if !has_same_length(old, new) {
@@ -236,7 +216,6 @@ impl<'p> Twice<'p, '_> {
                 format!("`{name}` has another form than before, which is not compared")
             });
         }
-
         if let (Value::Array(_), Ty::Array(of, _), Ty::Array(other, _)) = (value, old, new)
             && layout::shape(self.old, of) != layout::shape(self.new, other)
         {

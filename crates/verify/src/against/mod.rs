@@ -12,8 +12,8 @@ mod report;
 mod texts;
 mod twice;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use carrick_ir::Program;
@@ -23,6 +23,7 @@ use pairs::Pair;
 pub use report::{Comparison, Declared, Difference, PairReport, Unlike, Verdict};
 
 use crate::bounds::Bounds;
+use crate::report::on_threads;
 
 /// Compares two versions of a program on this many threads; `done` gets each comparison when it is done. The bounds' parameters are those
 /// of the old version.
@@ -45,24 +46,12 @@ pub fn compare(
     let texts = texts::Texts::of(old, new, names);
     let (pairs, mut declared) = pairs::all(old, new, names, &texts);
     declared.extend(texts.declared);
-    let reports: Vec<Mutex<Option<PairReport>>> = pairs.iter().map(|_| Mutex::new(None)).collect();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < pairs.len()) {
-            let report = report(old, new, names, bounds, &pairs[at], cancelled);
-            done(&report);
-            if let Ok(mut slot) = reports[at].lock() {
-                *slot = Some(report);
-            }
-        }
-    };
-    crate::report::on_threads(threads, &work);
-    let reports: Vec<PairReport> =
-        reports.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect();
-    if reports.len() < pairs.len() {
-        return Err("a thread ended before its work".to_owned());
-    }
-    Ok(Comparison { declared, pairs: reports })
+    let pairs = on_threads(threads, pairs.len(), &|at| {
+        let report = report(old, new, names, bounds, &pairs[at], cancelled);
+        done(&report);
+        report
+    })?;
+    Ok(Comparison { declared, pairs })
 }
 
 fn report(

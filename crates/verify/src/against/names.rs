@@ -2,13 +2,13 @@
 //! Which name of the new version stands for which one of the old version.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use carrick_ir::{Program, print};
-use rustc_hash::FxHashMap;
 
 /// New names by old ones; all others stay.
 #[derive(Debug, Clone, Default)]
-pub struct Names(BTreeMap<String, String>);
+pub struct Names(Arc<BTreeMap<String, String>>);
 
 /// The words of a text, and what stands between them.
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -44,7 +44,7 @@ impl Names {
                 return Err(format!("`{old}` has two new names"));
             }
         }
-        Ok(Names(names))
+        Ok(Names(Arc::new(names)))
     }
 
     /// The new version's name.
@@ -53,8 +53,8 @@ impl Names {
     }
 
     /// New names by old ones.
-    pub(super) fn all(&self) -> FxHashMap<String, String> {
-        self.0.iter().map(|(old, new)| (old.clone(), new.clone())).collect()
+    pub(super) fn all(&self) -> Arc<BTreeMap<String, String>> {
+        self.0.clone()
     }
 
     /// A text of the old version with the names of the new one.
@@ -73,7 +73,7 @@ impl Names {
         }
         let (all, others) = (declared(old), declared(new));
         let reserved = reserved();
-        for (name, now) in &self.0 {
+        for (name, now) in &*self.0 {
             if let Some(word) = [name, now].into_iter().find(|word| reserved.contains(word.as_str())) {
                 return Err(format!(
                     "`{word}` is a word of the language, too: what is called so cannot be mapped"
@@ -104,13 +104,14 @@ fn reserved() -> BTreeSet<&'static str> {
         insert instance int16 int32 int64 int8 interface invariant ipv4 ipv6 kind kinds left len length less let list local local_ip max \
         memory most mss mtu multiple net net_header none notify nothing now octets of offset ones on opt opt_list options packed param parser \
         payload payload_len peek pool pop prev pseudo queue raise raises random rate ratio remove report require reset retain return rx \
-        rx_size scratchpad seg_rule segments seq32 set sharing slide sorted_list status_t stop struct take test then time timer timer_t \
+        rx_size scratchpad seg_rule segments seq32 set sharing slide sliding_wnd sorted_list status_t stop struct take test then time timer timer_t \
         to token_t true tx tx_room uint16 uint32 uint64 uint8 unit unset valid variable void waits which wide with";
     let mut words: BTreeSet<&str> = WORDS.split_whitespace().collect();
     words.extend(carrick_ir::Opcode::ALL.iter().map(|op| op.name()));
     words.extend(carrick_ir::Builtin::ALL.iter().map(|builtin| builtin.name()));
     words.extend(carrick_ir::STATUS_NAMES);
-    words.extend(["first_set", "first_unset", "sliding_wnd", "list_len"]);
+    words.extend(carrick_ir::Query::ALL.iter().map(|query| query.name()));
+    words.extend(carrick_ir::Change::ALL.iter().map(|change| change.name()));
     words
 }
 

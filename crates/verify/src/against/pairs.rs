@@ -14,7 +14,6 @@ pub(super) struct Pair {
     pub name: String,
     /// the events in whose chains they are
     pub events: Vec<String>,
-    /// none: the beginning, when global contexts have their first values
     pub old: Vec<FuncId>,
     pub new: Vec<FuncId>,
     pub same_text: bool,
@@ -138,7 +137,6 @@ impl Found<'_> {
             known.same_id &= same_id;
             known.first &= first;
             known.last &= last;
-
             return;
         }
         let name = self.new_name(new).to_owned();

@@ -41,9 +41,7 @@ fn texts(program: &Program, names: &Names) -> BTreeMap<String, Vec<String>> {
         }
         found.entry(head).or_default().push(text);
     }
-
     found.iter_mut().filter(|(head, _)| !head.starts_with("order ")).for_each(|(_, texts)| texts.sort());
-
     found
 }
 

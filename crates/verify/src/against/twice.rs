@@ -73,7 +73,6 @@ pub(super) fn explore(
     if let Some(why) = twice.unfit {
         return Found { paths: 0, time: begun.elapsed(), verdict: Verdict::Undecided(why) };
     }
-
     let (mut paths, mut open) = (0, None);
     let verdict = loop {
         match twice.path() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick verify --against`: what a change of a program changes.
 
-use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use carrick_verify::{Bounds, Comparison, Declared, Names, PairReport, Verdict, c
 use serde_json::{Value, json};
 
 use super::setup::{NOT_DECIDED, bounds, stop_at_signals};
-use super::text;
+use super::text::{line, said};
 use crate::args::VerifyArgs;
 use crate::load::{load, load_choice};
 use crate::output::{self, Format};
@@ -55,11 +54,6 @@ pub fn run(args: &VerifyArgs, file: &Path) -> Result<ExitCode, Failure> {
     } else {
         ExitCode::from(NOT_DECIDED)
     })
-}
-
-fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
-    // A string takes all that is written.
-    let _ = writeln!(out, "{text}");
 }
 
 fn pretty(old: &Program, new: &Program, bounds: &Bounds, found: &Comparison) -> String {
@@ -115,7 +109,7 @@ fn pretty(old: &Program, new: &Program, bounds: &Bounds, found: &Comparison) -> 
         format_args!(
             "\n{} compared: {texts} by their texts, {proved} by proof, {paths} paths; {}",
             found.pairs.len(),
-            text::said(bounds)
+            said(bounds)
         ),
     );
     out

@@ -20,7 +20,7 @@ fn place(program: &Program, site: Site) -> String {
     format!("{}:{}:{}", program.file_of(site.loc).raw(), site.loc.line, site.loc.col)
 }
 
-fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+pub fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     // A string takes all that is written.
     let _ = writeln!(out, "{text}");
 }
