@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
 /// How long a process may take to end in order before it is killed.
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(5);
@@ -105,4 +107,20 @@ pub fn serve(command: &mut Command, says: &str) -> Running {
     // What else it says is nobody's, but somebody must read it.
     std::thread::spawn(move || lines.for_each(drop));
     running
+}
+
+/// Returns once a process that was started has a handler of a signal.
+///
+/// # Panics
+/// If it ends before.
+pub fn wait_until_it_catches(process: u32, signal: Signal) {
+    let status = format!("/proc/{process}/status");
+    let catches = |text: &str| {
+        let line = text.lines().find(|line| line.starts_with("SigCgt:"));
+        let mask = line.and_then(|line| u64::from_str_radix(line[7..].trim(), 16).ok());
+        mask.is_some_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
+    };
+    while !catches(&std::fs::read_to_string(&status).expect("it runs")) {
+        std::thread::yield_now();
+    }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use carrick_tests::build::{carrick, root};
+use carrick_tests::running::wait_until_it_catches;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -256,15 +257,7 @@ fn an_interrupted_proof_keeps_what_it_has() {
     let mut command = verify(&["protocols/tcp/tcp.mtp", "--seconds", "600", "--budget", "1000000000"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
     // Handlers are set before the first processor is explored, which has more than one second of work.
-    let status = PathBuf::from(format!("/proc/{}/status", child.id()));
-    let catches = |text: &str| {
-        let line = text.lines().find(|line| line.starts_with("SigCgt:"));
-        let mask = line.and_then(|line| u64::from_str_radix(line[7..].trim(), 16).ok());
-        mask.is_some_and(|mask| mask >> (Signal::INT.as_raw() - 1) & 1 == 1)
-    };
-    while !catches(&std::fs::read_to_string(&status).expect("it runs")) {
-        std::thread::yield_now();
-    }
+    wait_until_it_catches(child.id(), Signal::INT);
     let pid = Pid::from_raw(child.id() as i32).expect("a process");
     kill_process(pid, Signal::INT).expect("it runs");
     let output = child.wait_with_output().expect("it ends");

@@ -8,7 +8,7 @@ use std::{fs, io};
 use carrick_tests::build::root;
 
 /// Packages, in the order in which data flows: each may use only those before it. All but those under `targets/` are crates.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "syntax",
     "ir",
     "solve",
@@ -16,6 +16,7 @@ const ORDER: [&str; 20] = [
     "lower",
     "interp",
     "sim",
+    "peers",
     "emit-c",
     "doc",
     "dissect",

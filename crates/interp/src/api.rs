@@ -2,6 +2,7 @@
 //! What a host (a simulator, a test) exchanges with a core.
 
 use carrick_ir::{Loc, Opcode};
+use serde::{Deserialize, Serialize};
 
 /// How a core is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct Config {
     pub completions: u32,
     /// a value for each of the program's parameters, in order; empty: the defaults
     pub params: Vec<u64>,
+    /// the most instances of each context, where the program allows more; 0: as many as it says
+    pub instances: u32,
     /// whether to keep trace records for [`Core::take_trace`](crate::Core::take_trace)
     pub trace: bool,
     /// which of them
@@ -25,7 +28,16 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         let records = RecordSet::ALL;
-        Config { seed: 0, address: 0, mtu: 1500, completions: 0, params: Vec::new(), trace: false, records }
+        Config {
+            seed: 0,
+            address: 0,
+            mtu: 1500,
+            completions: 0,
+            params: Vec::new(),
+            instances: 0,
+            trace: false,
+            records,
+        }
     }
 }
 
@@ -69,7 +81,7 @@ pub struct Request<'a> {
 }
 
 /// A finished request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// the request's
     pub token: u64,

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::layout::CTX_ID;
 use crate::linked::CtxCode;
-use crate::units::{RxUnit, TxUnit};
+use crate::units::{RxUnit, SavedRx, SavedTx, TxUnit};
 
 const GENERATION_BITS: u32 = 24;
 const GENERATION_MASK: u64 = (1 << GENERATION_BITS) - 1;
@@ -30,7 +32,7 @@ impl Handle {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum State {
     Free,
     Live,
@@ -270,6 +272,106 @@ impl Instances {
             }
         }
         self.index[hole] = 0;
+    }
+}
+
+/// What of a slot is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct SavedSlot {
+    generation: u32,
+    state: State,
+    tx: Option<SavedTx>,
+    tx_exists: bool,
+    rx: Option<SavedRx>,
+    /// unless it is free: see [`sparse`]
+    cells: Vec<u64>,
+}
+
+/// Cells without their zeros, of which there are many: how many are skipped, how many follow, these, and so on.
+fn sparse(cells: &[u64]) -> Vec<u64> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(zeros) = cells[at..].iter().position(|cell| *cell != 0) {
+        let from = at + zeros;
+        let count = cells[from..].iter().position(|cell| *cell == 0).unwrap_or(cells.len() - from);
+        out.extend([zeros as u64, count as u64]);
+        out.extend_from_slice(&cells[from..from + count]);
+        at = from + count;
+    }
+    out
+}
+
+/// Makes cells what they were when they were made [`sparse`].
+fn fill(cells: &mut [u64], mut from: &[u64]) {
+    cells.fill(0);
+    let mut at = 0;
+    while let [zeros, count, rest @ ..] = from {
+        let (count, begin) = (*count as usize, at + *zeros as usize);
+        cells[begin..begin + count].copy_from_slice(&rest[..count]);
+        (at, from) = (begin + count, &rest[count..]);
+    }
+}
+
+/// What of the instances of a context type is kept.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedInstances {
+    slots: Vec<SavedSlot>,
+    freed: Vec<u32>,
+    /// in their order
+    retired: Vec<u32>,
+    rx_pool: u64,
+    open: usize,
+}
+
+impl Instances {
+    /// The number of their type.
+    pub(crate) fn ctx(&self) -> usize {
+        self.ctx
+    }
+
+    /// What is kept of them; `mem` has their cells.
+    pub(crate) fn saved(&self, mem: &[u64]) -> SavedInstances {
+        let slot = |(slot, number): (&Slot, u32)| {
+            let at = self.address(number);
+            let cells = if slot.state == State::Free { Vec::new() } else { sparse(&mem[at..at + self.size]) };
+            let Slot { generation, state, ref tx, ref rx, .. } = *slot;
+            SavedSlot { generation, state, tx: tx.saved(), tx_exists: tx.exists, rx: rx.saved(), cells }
+        };
+        SavedInstances {
+            slots: self.slots.iter().zip(0..).map(slot).collect(),
+            freed: self.freed.clone(),
+            retired: self.retired.values().copied().collect(),
+            rx_pool: self.rx_pool,
+            open: self.open,
+        }
+    }
+
+    /// Goes back to what was kept; the instance of a `global` context has no id by which it is found.
+    pub(crate) fn restore(&mut self, mem: &mut [u64], saved: SavedInstances, global: bool) {
+        self.index.fill(0);
+        self.slots.truncate(saved.slots.len());
+        for (slot, number) in saved.slots.into_iter().zip(0..) {
+            if number as usize == self.slots.len() {
+                let (tx, rx) = (TxUnit::default(), RxUnit::default());
+                self.slots.push(Slot { generation: 0, state: State::Free, retired: 0, tx, rx });
+            }
+            let (tx, rx, ranges) = (self.tx_capacity, slot.rx, self.rx_ranges);
+            let at = self.address(number);
+            let to = &mut self.slots[number as usize];
+            (to.generation, to.state, to.retired) = (slot.generation, slot.state, 0);
+            to.tx.restore(slot.tx, slot.tx_exists, tx);
+            to.rx.restore(rx, ranges);
+            fill(&mut mem[at..at + self.size], &slot.cells);
+            if slot.state == State::Live && !global {
+                self.bind(mem, number);
+            }
+        }
+        (self.freed, self.rx_pool, self.open) = (saved.freed, saved.rx_pool, saved.open);
+        self.retirements = 0;
+        self.retired.clear();
+        for slot in saved.retired {
+            self.retire(slot);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! Events that have not run: those that a chain raised, and those that wait with the packets that they are of.
 
 use carrick_ir::{EventSchedule, MOST_WAITING};
+use serde::{Deserialize, Serialize};
 
 use crate::sched::Sched;
 
@@ -16,7 +17,7 @@ pub(crate) struct Raised {
 pub(crate) const TIMERS: usize = usize::MAX;
 
 /// An event that waits.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     pub event: usize,
     pub cells: Vec<u64>,
@@ -27,7 +28,7 @@ pub(crate) struct Waiting {
 }
 
 /// A received packet.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Held {
     pub octets: Vec<u8>,
     pub number: u64,
@@ -35,7 +36,7 @@ pub(crate) struct Held {
     pub users: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Pending {
     pub sched: Sched,
     /// by event

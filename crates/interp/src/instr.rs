@@ -35,6 +35,13 @@ pub(crate) fn request_addr(slot: u32, len: u64, token: u64) -> Addr {
     [REQUEST_REGIONS + u64::from(slot), 0, len, token]
 }
 
+/// In the cells of an address: if it is in a packet, that has gone.
+pub(crate) fn forget_packet(cells: &mut [u64]) {
+    if let [PACKET_REGION, _, _, number, ..] = cells {
+        *number = 0;
+    }
+}
+
 /// The bytes at an address, `len` at most; none if what it refers to is gone.
 pub(crate) fn octets<'a>(
     packet: &'a [u8],

@@ -48,6 +48,7 @@ mod routing;
 mod runs;
 mod sched;
 mod segment;
+mod snapshot;
 mod timers;
 mod tlv;
 mod trace;

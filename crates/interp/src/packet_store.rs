@@ -3,8 +3,10 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 /// The packets that a core in the network holds.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Passing {
     /// the packet that is looked at, whole, and by which interface it came
     pub current: Vec<u8>,

@@ -2,12 +2,13 @@
 //! The blueprint queue: packets that are to be made.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::linked::QUEUE;
 use crate::sched::Sched;
 
 /// Where a payload comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Source {
     /// the TX unit of a context
     Unit { ctx: usize, slot: u32, handle: u64 },
@@ -16,7 +17,7 @@ pub(crate) enum Source {
 }
 
 /// A range of a TX data unit, or of the memory of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Payload {
     pub of: Source,
     pub offset: u64,
@@ -26,7 +27,7 @@ pub(crate) struct Payload {
 }
 
 /// A blueprint as it was issued.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub bp: usize,
     pub cells: Vec<u64>,
@@ -60,7 +61,7 @@ impl Entry {
 }
 
 /// How far an entry has been made into packets.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Progress {
     pub begun: bool,
     /// bytes of its payload that are out
@@ -159,6 +160,65 @@ impl Queue {
         entry.waits = false;
         self.free.push(self.selected);
         self.progress.begun = false;
+    }
+}
+
+/// What of a queue is kept: the entries that wait, with their numbers, and all that says which goes next.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedQueue {
+    waiting: Vec<(usize, Entry)>,
+    free: Vec<usize>,
+    newest: Vec<(u64, usize)>,
+    selected: usize,
+    progress: Progress,
+}
+
+impl Queue {
+    /// Whether nothing waits.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.free.len() == self.entries.len()
+    }
+
+    /// Takes what waits out of the queue; [`Queue::put_back`] puts it there again.
+    pub(crate) fn take_out(&mut self) -> SavedQueue {
+        let waiting = self.entries.iter_mut().enumerate().filter(|(_, entry)| entry.waits);
+        let mut waiting: Vec<(usize, Entry)> =
+            waiting.map(|(number, entry)| (number, std::mem::take(entry))).collect();
+        // How far an entry is says something only once it is begun.
+        let all = waiting.iter_mut().map(|(_, entry)| &mut entry.parked).chain([&mut self.progress]);
+        all.filter(|progress| !progress.begun).for_each(|progress| *progress = Progress::default());
+        let mut newest: Vec<(u64, usize)> = self.newest.drain().collect();
+        newest.sort_unstable();
+        SavedQueue {
+            waiting,
+            free: std::mem::take(&mut self.free),
+            newest,
+            selected: self.selected,
+            progress: std::mem::take(&mut self.progress),
+        }
+    }
+
+    /// What was taken out waits again.
+    pub(crate) fn put_back(&mut self, saved: SavedQueue) {
+        self.empty();
+        for (number, entry) in saved.waiting {
+            self.entries[number] = entry;
+        }
+        self.free = saved.free;
+        self.newest = saved.newest.into_iter().collect();
+        (self.selected, self.progress) = (saved.selected, saved.progress);
+    }
+
+    /// Nothing waits any more, and nothing tells what has.
+    pub(crate) fn empty(&mut self) {
+        if !self.is_idle() {
+            self.entries.iter_mut().for_each(|entry| entry.waits = false);
+        }
+        self.free.clear();
+        self.free.extend((0..self.entries.len()).rev());
+        self.newest.clear();
+        self.selected = 0;
+        self.progress = Progress::default();
     }
 }
 

@@ -27,6 +27,11 @@ impl Pcg32 {
         Pcg32::new(seed, RANDOM_STREAM)
     }
 
+    /// Goes on from this state, of the same stream.
+    pub(crate) fn set_state(&mut self, state: u64) {
+        self.state = state;
+    }
+
     /// Its state and its increment, for a generator elsewhere that goes on with it.
     pub(crate) fn parts(&self) -> [u64; 2] {
         [self.state, self.inc]

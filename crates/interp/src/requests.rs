@@ -5,17 +5,21 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::api::{Completion, Data};
 
-#[derive(Debug, Default)]
-struct Open {
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Open {
     token: u64,
     /// its memory: what it sends, or, where the program puts bytes into it, what it receives
     octets: Cow<'static, [u8]>,
     /// room for so many bytes; `None`: the request sends
     room: Option<u64>,
 }
+
+/// Open requests, free slots, finished requests, and how many are outstanding.
+pub(crate) type SavedRequests = (Vec<Open>, Vec<u32>, VecDeque<Completion>, usize);
 
 /// The requests of a core's applications.
 #[derive(Debug)]
@@ -43,6 +47,19 @@ impl Requests {
             memory,
             outstanding: 0,
         }
+    }
+
+    /// What is open and what is finished, to be kept.
+    pub(crate) fn saved(&self) -> impl Serialize {
+        (&self.open, &self.free, &self.finished, self.outstanding)
+    }
+
+    /// Goes back to what was kept.
+    pub(crate) fn restore(&mut self, saved: SavedRequests) {
+        (self.open, self.free, self.finished, self.outstanding) = saved;
+        self.by_token.clear();
+        let open = self.open.iter().zip(0..).filter(|(open, _)| open.token != 0);
+        self.by_token.extend(open.map(|(open, slot)| (open.token, slot)));
     }
 
     pub(crate) fn full(&self) -> bool {

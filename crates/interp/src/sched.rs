@@ -4,13 +4,14 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use carrick_ir::{LATENESS, Policy, SchedBlock, SchedInput, SchedInputs, Schedule, TOP_RATE};
+use serde::{Deserialize, Serialize};
 
 /// No moment, and no number of a packet's bits at 1 bps, is later.
 const NEVER: u64 = u64::MAX;
 /// Nanoseconds times bits per second that a byte takes.
 const OCTET: u64 = 8_000_000_000;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Kind {
     Priority,
     Drr,
@@ -18,7 +19,7 @@ enum Kind {
 }
 
 /// What comes into a block: a queue, or the packets of another block.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Input {
     /// that it is of
     block: usize,
@@ -53,7 +54,7 @@ impl Input {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Block {
     kind: Kind,
     /// the input that it feeds
@@ -71,7 +72,7 @@ impl Block {
 }
 
 /// All blocks of a program, the outermost first, with their queues.
-#[derive(Debug)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Sched {
     blocks: Vec<Block>,
     inputs: Vec<Input>,

@@ -53,12 +53,22 @@ impl Machine {
         if entry == self.queue.selected {
             return;
         }
-        let (given, prev) = (p.map.given as usize, p.map.prev as usize);
+        self.park_entry(p);
+        self.queue.select(entry);
+        self.resume_entry(p);
+    }
+
+    /// Notes how far the selected entry has been made into packets.
+    pub(crate) fn park_entry(&mut self, p: &Linked) {
         let progress = &mut self.queue.progress;
         progress.parked_prev.clear();
-        progress.parked_prev.extend_from_slice(&self.mem[prev..given]);
+        progress.parked_prev.extend_from_slice(&self.mem[p.map.prev as usize..p.map.given as usize]);
         progress.parked_len = self.mem[PREV_PAYLOAD_LEN_CELL as usize];
-        self.queue.select(entry);
+    }
+
+    /// Goes on with the selected entry where that was noted.
+    pub(crate) fn resume_entry(&mut self, p: &Linked) {
+        let (given, prev) = (p.map.given as usize, p.map.prev as usize);
         let progress = &self.queue.progress;
         if let Some(entry) = self.queue.first().filter(|_| progress.begun) {
             self.mem[given..given + entry.cells.len()].copy_from_slice(&entry.cells);

@@ -28,6 +28,26 @@ impl Timers {
         self.running.remove(&(deadline, order));
     }
 
+    /// Counts the orders of starting anew, from 1, and shows where each timer stands then: `moved` is given it with its order.
+    pub(crate) fn renumber(&mut self, mut moved: impl FnMut(TimerRef, u64)) {
+        self.started = 0;
+        let running = std::mem::take(&mut self.running);
+        for ((deadline, _), timer) in running {
+            moved(timer, self.start(deadline, timer));
+        }
+    }
+
+    /// When each runs out, in order of that and then of starting.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u64, TimerRef)> {
+        self.running.iter().map(|((deadline, _), timer)| (*deadline, *timer))
+    }
+
+    /// No timer runs any more.
+    pub(crate) fn clear(&mut self) {
+        self.running.clear();
+        self.started = 0;
+    }
+
     pub(crate) fn first(&self) -> Option<(u64, TimerRef)> {
         self.running.first_key_value().map(|((deadline, _), timer)| (*deadline, *timer))
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Data units: what is sent and what is received, in order.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ring::Ring;
 use crate::runs;
 
@@ -92,6 +94,46 @@ impl TxUnit {
 
     pub(crate) fn get(&self, offset: u64, len: usize, out: &mut Vec<u8>) {
         self.ring.get(offset, len, out);
+    }
+}
+
+/// What of a unit to be sent is kept.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedTx {
+    base: u64,
+    reclaimed: u64,
+    end: u64,
+    queued: [u32; 2],
+    floor: [u64; 2],
+    round: usize,
+    limit: u64,
+    octets: Vec<u8>,
+}
+
+impl TxUnit {
+    /// What is kept of it, if it exists.
+    pub(crate) fn saved(&self) -> Option<SavedTx> {
+        if !self.exists && !self.is_queued() {
+            return None;
+        }
+        let mut octets = Vec::new();
+        self.ring.get(self.reclaimed, (self.end - self.reclaimed) as usize, &mut octets);
+        // What was queued says nothing any more, once nothing is.
+        let (floor, round) = if self.is_queued() { (self.floor, self.round) } else { ([0; 2], 0) };
+        let TxUnit { base, reclaimed, end, queued, limit, .. } = *self;
+        Some(SavedTx { base, reclaimed, end, queued, floor, round, limit, octets })
+    }
+
+    /// Goes back to what was kept; `capacity` as in [`TxUnit::start`].
+    pub(crate) fn restore(&mut self, saved: Option<SavedTx>, exists: bool, capacity: usize) {
+        self.queued = [0; 2];
+        self.exists = exists;
+        let Some(saved) = saved else { return };
+        self.start(saved.limit, capacity);
+        self.exists = exists;
+        (self.base, self.reclaimed, self.end) = (saved.base, saved.reclaimed, saved.end);
+        (self.queued, self.floor, self.round) = (saved.queued, saved.floor, saved.round);
+        self.ring.put(self.reclaimed, &saved.octets);
     }
 }
 
@@ -212,6 +254,49 @@ impl RxUnit {
         }
         self.base += taken;
         taken
+    }
+}
+
+/// What of a unit of received data is kept.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedRx {
+    base: u64,
+    ready: u64,
+    runs: Vec<u64>,
+    limit: u64,
+    capacity: usize,
+    octets: Vec<u8>,
+}
+
+impl RxUnit {
+    /// What is kept of it, if it exists.
+    pub(crate) fn saved(&self) -> Option<SavedRx> {
+        if !self.exists {
+            return None;
+        }
+        let runs = self.runs[..2 * self.count].to_vec();
+        let mut octets = Vec::new();
+        for run in [&[self.base, self.ready][..]].into_iter().chain(runs.chunks_exact(2)) {
+            self.ring.get(run[0], (run[1] - run[0]) as usize, &mut octets);
+        }
+        let capacity = self.capacity as usize;
+        Some(SavedRx { base: self.base, ready: self.ready, runs, limit: self.limit, capacity, octets })
+    }
+
+    /// Goes back to what was kept; `ranges` as in [`RxUnit::start`].
+    pub(crate) fn restore(&mut self, saved: Option<SavedRx>, ranges: usize) {
+        self.exists = false;
+        let Some(saved) = saved else { return };
+        self.start(saved.limit, saved.capacity, ranges);
+        (self.base, self.ready) = (saved.base, saved.ready);
+        self.count = saved.runs.len() / 2;
+        self.runs[..saved.runs.len()].copy_from_slice(&saved.runs);
+        let mut octets = &saved.octets[..];
+        for run in [&[self.base, self.ready][..]].into_iter().chain(saved.runs.chunks_exact(2)) {
+            let (here, rest) = octets.split_at((run[1] - run[0]) as usize);
+            self.ring.put(run[0], here);
+            octets = rest;
+        }
     }
 }
 

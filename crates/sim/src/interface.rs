@@ -2,6 +2,7 @@
 //! The interface of a program: which call is which, and where its arguments go.
 
 use carrick_ir::{CallTarget, FieldDef, NetLayer, Program, Ty};
+use serde::{Deserialize, Serialize};
 
 use crate::ip;
 
@@ -58,7 +59,7 @@ impl Shape {
 }
 
 /// A call of some shape.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Call {
     Listen,
     Accept,

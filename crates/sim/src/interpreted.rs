@@ -50,6 +50,29 @@ impl Interpreted {
         carrick_interp::Core::debugged(program, &config, number, hook).map(Interpreted)
     }
 
+    /// Appends what this core is between two inputs to `to`, but for its time and its configuration.
+    pub fn save(&mut self, to: &mut Vec<u8>) {
+        self.0.save(to);
+    }
+
+    /// The next packet has the identification of the first.
+    pub fn renumber_packets(&mut self) {
+        self.0.renumber_packets();
+    }
+
+    /// Its random numbers and its secret key are those of another seed from here on.
+    pub fn reseed(&mut self, seed: u64) {
+        self.0.reseed(seed);
+    }
+
+    /// Goes back to what was saved of such a core, at this time. Returns what of `from` is behind that.
+    ///
+    /// # Errors
+    /// If it was not saved so.
+    pub fn restore<'f>(&mut self, from: &'f [u8], now: u64) -> Result<&'f [u8], String> {
+        self.0.restore(from, now).map_err(|e| e.to_string())
+    }
+
     /// By what the instance with this handle is found: the parts of its id by name.
     pub fn identity(&self, handle: u64) -> Option<Vec<(&str, u64)>> {
         self.0.identity(handle)

@@ -9,7 +9,7 @@
 #![allow(missing_docs, reason = "fields and variants are named for what they hold")]
 
 pub mod app;
-mod calls;
+pub mod calls;
 pub mod compiled;
 pub mod core;
 pub mod diff;
@@ -25,7 +25,7 @@ pub mod interface;
 pub mod interpreted;
 pub mod ip;
 mod joined;
-mod judge;
+pub mod judge;
 pub mod limits;
 pub mod link;
 pub mod metrics;

@@ -78,6 +78,7 @@ impl<R: Source> Records<R> {
                 mtu: head[3] as u32,
                 seed: head[4],
                 params: params.to_vec(),
+                instances: 0,
                 ..Config::default()
             });
         }

@@ -118,7 +118,15 @@ pub(crate) fn run_with_messages(
         let listened: Vec<Plan> = reachable.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
         let plans = if host == 0 { reachable } else { listened };
         let listens = interface.has(Call::Listen);
-        let place = Place { is_client: host == 0, address, peer, seed: scenario.seed, message, listens };
+        let place = Place {
+            is_client: host == 0,
+            address,
+            peer,
+            seed: scenario.seed,
+            message,
+            listens,
+            numbered: true,
+        };
         let app = App::new(shape, place, &plans);
         hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));
     }

@@ -208,6 +208,7 @@ pub fn host_config(scenario: &Scenario, host: u64, trace: bool) -> Config {
         mtu: scenario.mtu,
         completions: (scenario.plans.len() as u32 * 4).next_power_of_two().max(1024),
         params: scenario.params.clone(),
+        instances: 0,
         trace,
         records: RecordSet::ALL,
     }

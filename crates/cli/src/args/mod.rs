@@ -18,7 +18,7 @@ pub use plot::Plot;
 pub use sim::SimArgs;
 pub use source::{Features, Source, TARGET, Watching};
 pub use trace::TraceArgs;
-pub use verify::VerifyArgs;
+pub use verify::{Expected, VerifyArgs};
 
 /// Transport protocols as programs: check, simulate, build and run them.
 #[derive(Debug, Parser)]

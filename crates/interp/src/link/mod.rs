@@ -46,7 +46,7 @@ impl Linked {
         };
         let funcs = linker.functions()?;
         let chains = linker.chains()?;
-        let contexts = linker.contexts()?;
+        let contexts = linker.contexts(config.instances)?;
         let calls = linker.calls()?;
         let blueprints = linker.blueprints()?;
         let rules = linker.rules()?;
@@ -255,7 +255,8 @@ impl Linker<'_> {
         Ok(out)
     }
 
-    fn contexts(&self) -> Result<Vec<CtxCode>, String> {
+    /// `most`: instances of each, if the program allows more; 0: no fewer.
+    fn contexts(&self, most: u32) -> Result<Vec<CtxCode>, String> {
         let mut out = Vec::new();
         for (index, def) in self.program.contexts.iter().enumerate() {
             let number = |e: &carrick_ir::Expr| match self.expr(e, Outside::None)? {
@@ -279,7 +280,8 @@ impl Linker<'_> {
             let growth = def.rx_growth.as_ref();
             let rx_most = octets(&growth.map(|g| g.most.clone()))?.max(rx_capacity);
             let rx_pool = growth.map_or(Ok(0), |g| number(&g.pool))?;
-            let (capacity, rx_ranges) = (capacity as u32, carrick_ir::units::ranges(self.program) as usize);
+            let capacity = if most == 0 { capacity as u32 } else { most.min(capacity as u32) };
+            let rx_ranges = carrick_ir::units::ranges(self.program) as usize;
             out.push(CtxCode { global, capacity, tx_capacity, rx_capacity, rx_most, rx_pool, rx_ranges });
         }
         Ok(out)

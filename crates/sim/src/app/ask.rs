@@ -3,10 +3,13 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::core::Data;
 use crate::interface::{Args, Call};
 
 /// What an application asks of its host.
+#[derive(Serialize, Deserialize)]
 pub enum Ask {
     /// a request under this token
     Call { call: Call, handle: u64, args: Args, token: u64, data: AskData },
@@ -15,6 +18,7 @@ pub enum Ask {
 }
 
 /// What a request carries.
+#[derive(Serialize, Deserialize)]
 pub enum AskData {
     None,
     Send(Cow<'static, [u8]>),

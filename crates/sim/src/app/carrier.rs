@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The connections of an application whose streams share them: which there are, and which streams each carries.
 
+use serde::{Deserialize, Serialize};
+
 use super::plan::Plan;
 
 /// A connection that streams share.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Carrier {
     /// what its plans have in common
     key: (u64, u16),
@@ -15,7 +17,7 @@ struct Carrier {
     left: usize,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum State {
     Unasked,
     Asked,
@@ -25,7 +27,7 @@ enum State {
 }
 
 /// The connections of one host that opens them.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Carriers(Vec<Carrier>);
 
 fn key(plan: &Plan) -> (u64, u16) {

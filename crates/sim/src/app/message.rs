@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 use super::ask::AskData;
 use super::patience::Patience;
 use super::pending_requests::PendingRequests;
@@ -33,7 +35,7 @@ const PORT: u64 = 1024;
 /// Before a connection is closed on which nothing comes, in nanoseconds.
 const CLOSE_AFTER: u64 = 1_000_000_000;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Waiting {
     Open(usize),
     Listen(usize),
@@ -42,7 +44,7 @@ pub(super) enum Waiting {
     Close(usize),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Conn {
     plan: Plan,
     handle: u64,
@@ -64,6 +66,7 @@ pub fn in_a_packet(mtu: u32) -> u32 {
 }
 
 /// The application of one host.
+#[derive(Serialize, Deserialize)]
 pub struct App {
     place: Place,
     conns: Vec<Conn>,

@@ -19,10 +19,13 @@ pub use place::Place;
 pub use plan::{Plan, Side};
 pub use record::{End, Messages, Record, Refusal};
 
+use serde::{Deserialize, Serialize};
+
 use crate::core::Completion;
 use crate::interface::Shape;
 
 /// The application of one host.
+#[derive(Serialize, Deserialize)]
 pub enum App {
     Stream(stream::App),
     Message(message::App),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How often an application tries again what is refused for want of space, and when it gives up.
 
+use serde::{Deserialize, Serialize};
+
 /// A pause is at least this part of the time that was waited already. So the first tries are as often as the application says, and
 /// waiting for long takes few of them.
 const PART: u64 = 1000;
@@ -8,7 +10,7 @@ const PART: u64 = 1000;
 const GIVE_UP_AFTER: u64 = 3_000_000_000_000;
 
 /// Counts how long requests have been refused, without one that was taken.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Patience {
     since: Option<u64>,
 }

@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What an application asks of its host, and what the answers are to.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::ask::{Ask, AskData};
 use crate::core::Completion;
 use crate::interface::{Args, Call};
 
 /// Requests that wait for their answers, by token, and what is to be asked; `W` says what a request is for.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct PendingRequests<W> {
     token: u64,
+    #[serde(serialize_with = "by_token", bound(serialize = "W: Serialize"))]
     waiting: FxHashMap<u64, W>,
     asks: Vec<Ask>,
     /// completions of requests that do not wait, since they were complete before
     again: u64,
+}
+
+/// In the order of their tokens, so that equal requests are equal bytes.
+fn by_token<W: Serialize, S: Serializer>(waiting: &FxHashMap<u64, W>, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(waiting.iter().collect::<BTreeMap<_, _>>())
 }
 
 impl<W> Default for PendingRequests<W> {

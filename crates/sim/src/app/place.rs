@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where an application is.
 
+use serde::{Deserialize, Serialize};
+
 /// What an application knows of its surroundings.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Place {
     /// it opens connections, and answers on none
     pub is_client: bool,
@@ -13,4 +15,6 @@ pub struct Place {
     pub message: u32,
     /// its program lets applications listen
     pub listens: bool,
+    /// bytes begin with the number of their connection; where there is only one, they need not
+    pub numbered: bool,
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a connection is for.
 
+use serde::{Deserialize, Serialize};
+
 /// What one end of a connection does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Side {
     /// bytes to send, the number among them; 0 for the answering side means none
     pub to_send: u64,
@@ -17,7 +19,7 @@ pub struct Side {
 }
 
 /// What a connection is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub number: u64,
     /// where connections have several streams, those with the same one share a connection, if the port is the same too

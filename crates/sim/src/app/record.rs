@@ -4,11 +4,12 @@
 use std::fmt;
 
 use carrick_ir::STATUS_NAMES;
+use serde::{Deserialize, Serialize};
 
 use crate::status::{BUSY, NO_ROOM};
 
 /// How one end of a connection ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// not at all
     Open,
@@ -20,8 +21,9 @@ pub enum End {
     Aborted,
 }
 
-/// What one end of a connection saw.
-#[derive(Debug, Clone)]
+/// What one end of a connection saw. What it says of times, and the first refusal, is not kept where states are compared: nothing that an
+/// application does depends on them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
     pub number: u64,
     pub sent: u64,
@@ -29,13 +31,17 @@ pub struct Record {
     pub end: End,
     /// where the bytes were wrong
     pub wrong_at: Option<u64>,
+    #[serde(skip)]
     pub started: u64,
+    #[serde(skip)]
     pub established: Option<u64>,
+    #[serde(skip)]
     pub finished: Option<u64>,
     pub end_of_stream: bool,
     /// where applications exchange messages
     pub messages: Messages,
     /// the first request that ended in an error; while there is none, one that was refused for want of space and not taken since
+    #[serde(skip)]
     pub refusal: Option<Refusal>,
 }
 
@@ -65,7 +71,7 @@ impl fmt::Display for Refusal {
 }
 
 /// How messages fared.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Messages {
     /// whose `send` completed with `OK`
     pub sent: u64,

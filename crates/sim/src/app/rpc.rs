@@ -9,6 +9,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 use super::ask::AskData;
 use super::patience::Patience;
 use super::pending_requests::PendingRequests;
@@ -27,7 +29,7 @@ const AGAIN_AFTER: u64 = 1_000_000;
 /// The first port of clients; those below are for servers.
 const CLIENT_PORT: u64 = 0x8000;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Waiting {
     /// of a client's endpoint, or of the server's at a port
     Open(usize),
@@ -49,14 +51,14 @@ pub(super) enum Waiting {
 }
 
 /// What the RPCs of a plan are like, in bytes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Sizes {
     request: u64,
     response: u64,
     count: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Conn {
     plan: Plan,
     sizes: Sizes,
@@ -76,6 +78,7 @@ struct Conn {
 }
 
 /// The application of one host.
+#[derive(Serialize, Deserialize)]
 pub struct App {
     place: Place,
     conns: Vec<Conn>,

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::ask::AskData;
 use super::carrier::Carriers;
 use super::pending_requests::PendingRequests;
@@ -17,7 +19,7 @@ use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;
 use crate::status::{CLOSED, END_OF_STREAM, OK};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Waiting {
     Listen(u16),
     Accept(u64),
@@ -31,7 +33,7 @@ pub(super) enum Waiting {
     Nothing,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Conn {
     plan: Option<Plan>,
     handle: u64,
@@ -44,11 +46,13 @@ struct Conn {
 }
 
 /// The application of one host: it answers on ports, opens connections, or both.
+#[derive(Serialize, Deserialize)]
 pub struct App {
     is_client: bool,
     address: u32,
     peer: u32,
     seed: u64,
+    numbered: bool,
     plans: BTreeMap<u64, Plan>,
     /// what carries streams, where connections have several
     carriers: Option<Carriers>,
@@ -61,12 +65,13 @@ pub struct App {
 impl App {
     /// `plans` are those of all connections of the run, or of all streams, if there may be several on a connection.
     pub fn new(place: Place, plans: &[Plan], several: bool) -> App {
-        let Place { is_client, address, peer, seed, .. } = place;
+        let Place { is_client, address, peer, seed, numbered, .. } = place;
         App {
             is_client,
             address,
             peer,
             seed,
+            numbered,
             plans: plans.iter().map(|p| (p.number, p.clone())).collect(),
             carriers: several.then(|| Carriers::of(plans)),
             conns: Vec::new(),
@@ -205,12 +210,17 @@ impl App {
 
     fn accepted(&mut self, handle: u64, now: u64) {
         let conn = self.conns.len();
-        self.conns.push(new_conn(None, handle, now));
+        // Where bytes say no number, there is one connection.
+        let plan = self.plans.values().next().filter(|_| !self.numbered).cloned();
+        self.conns.push(new_conn(plan, handle, now));
         self.conns[conn].record.established = Some(now);
         if self.plans.first_key_value().is_some_and(|(_, p)| p.hold) {
             self.settled += 1;
-        } else {
-            self.receive(conn);
+            return;
+        }
+        self.receive(conn);
+        if !self.numbered {
+            self.send(conn, now);
         }
     }
 

@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::ask::AskData;
 use super::pending_requests::PendingRequests;
 use super::place::Place;
@@ -37,14 +39,14 @@ const CLOSE_AFTER: u64 = 1_000_000_000;
 const PATIENCE: u64 = 120_000_000_000;
 
 /// What a work request is, by its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Kind {
     Send,
     Write,
     Read,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Waiting {
     Open(usize),
     /// memory that the peer reads from, or writes to
@@ -63,7 +65,7 @@ pub(super) enum Waiting {
     Rest,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Conn {
     plan: Plan,
     handle: u64,
@@ -87,6 +89,7 @@ struct Conn {
 }
 
 /// The application of one host.
+#[derive(Serialize, Deserialize)]
 pub struct App {
     place: Place,
     conns: Vec<Conn>,

@@ -73,6 +73,7 @@ fn config(setup: &Setup, node: Node) -> Config {
         mtu: setup.mtu,
         completions: COMPLETIONS,
         params: Vec::new(),
+        instances: 0,
         trace: false,
         records: RecordSet::ALL,
     }

@@ -2,6 +2,8 @@
 //! `carrick verify`
 
 mod against;
+mod peers;
+mod peers_text;
 mod setup;
 mod text;
 
@@ -22,6 +24,9 @@ use crate::output::{self, Format};
 pub fn run(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     if let Some(old) = &args.against {
         return against::run(args, old);
+    }
+    if args.peers.peers {
+        return peers::run(args);
     }
     let program = load(&args.source)?;
     let bounds = bounds(args, &program)?;

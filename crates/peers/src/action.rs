@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What can happen next.
+
+use std::fmt;
+
+/// Which way a packet goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Way {
+    /// from the client to the server
+    ToServer,
+    /// from the server to the client
+    ToClient,
+}
+
+impl Way {
+    /// Both of them.
+    pub const BOTH: [Way; 2] = [Way::ToServer, Way::ToClient];
+
+    /// The number of the host where it begins.
+    pub fn from(self) -> usize {
+        self as usize
+    }
+
+    /// And where it ends.
+    pub fn to(self) -> usize {
+        1 - self as usize
+    }
+
+    /// That of the packet that an action is about, if it is about one.
+    pub fn of(action: Action) -> Option<Way> {
+        match action {
+            Action::Deliver(way, _)
+            | Action::Lose(way)
+            | Action::Duplicate(way)
+            | Action::Corrupt(way, _) => Some(way),
+            Action::Time(_) | Action::Crash(_) => None,
+        }
+    }
+}
+
+/// How often each fault may happen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Faults {
+    /// packets that never arrive
+    pub lose: u8,
+    /// packets that arrive twice
+    pub duplicate: u8,
+    /// packets that overtake others
+    pub reorder: u8,
+    /// packets of which a bit is changed
+    pub corrupt: u8,
+    /// time passes while packets are on their way
+    pub delay: u8,
+    /// an end forgets everything and begins anew
+    pub crash: u8,
+}
+
+impl Faults {
+    /// Whether what happens on one way and what happens on the other can be done in one order, as any other order gives the same: a
+    /// packet that overtakes, a moment that passes and an end that begins anew depend on what else is on its way.
+    pub(crate) fn ways_commute(self) -> bool {
+        self.reorder == 0 && self.delay == 0 && self.crash == 0
+    }
+}
+
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = [
+            (self.lose, "lost"),
+            (self.duplicate, "duplicated"),
+            (self.reorder, "reordered"),
+            (self.corrupt, "corrupted"),
+            (self.delay, "held back"),
+            (self.crash, "crashed"),
+        ];
+        let said: Vec<String> =
+            all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        if said.is_empty() { f.write_str("no faults") } else { f.write_str(&said.join(", ")) }
+    }
+}
+
+/// What happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// the packet at this place of a way arrives, and overtakes those before it
+    Deliver(Way, u8),
+    /// the first one is lost
+    Lose(Way),
+    /// it arrives, and a copy of it stays
+    Duplicate(Way),
+    /// it arrives with the lowest bit of this byte changed
+    Corrupt(Way, u16),
+    /// time passes until something is due at a host
+    Time(u8),
+    /// the end at a host begins anew
+    Crash(u8),
+}

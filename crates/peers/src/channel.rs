@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The channel: what is on its way, the faults that are left, and the time.
+
+use std::sync::Arc;
+
+use crate::action::{Action, Faults, Way};
+
+/// A packet on its way.
+pub(crate) trait Packet: Clone {
+    /// Its bytes.
+    fn octets(&self) -> &[u8];
+    /// The same packet with other bytes.
+    fn with(&self, octets: Vec<u8>) -> Self;
+}
+
+impl Packet for Arc<[u8]> {
+    fn octets(&self) -> &[u8] {
+        self
+    }
+
+    fn with(&self, octets: Vec<u8>) -> Self {
+        octets.into()
+    }
+}
+
+/// What is between the ends.
+#[derive(Debug, Clone, Hash)]
+pub(crate) struct Channel<P> {
+    /// by way, those that were sent first come first; with the time at which each is gone if it has not arrived: time goes no further
+    ways: [Vec<(u64, P)>; 2],
+    pub left: Faults,
+    /// virtual nanoseconds since the beginning
+    pub now: u64,
+    /// virtual nanoseconds that a packet can be on its way
+    life: u64,
+    /// how often ends may begin anew, those that have among them
+    crashes: u8,
+}
+
+/// What an action does at a host.
+pub(crate) enum Input<P> {
+    /// a packet arrives
+    Packet(P),
+    /// time has passed
+    Time,
+    /// it has forgotten everything, for so many times with this one
+    Crash(u8),
+}
+
+impl<P: Packet> Channel<P> {
+    pub(crate) fn new(left: Faults, life: u64) -> Channel<P> {
+        Channel { ways: [Vec::new(), Vec::new()], left, now: 0, life, crashes: left.crash }
+    }
+
+    /// What an end has sent is on its way, behind what is already.
+    pub(crate) fn put(&mut self, host: usize, sent: impl Iterator<Item = P>) {
+        // Where no time passes while it is on its way, how long it may be there tells no states apart.
+        let until = if self.left.delay > 0 { self.now.saturating_add(self.life) } else { u64::MAX };
+        self.ways[host].extend(sent.map(|packet| (until, packet)));
+    }
+
+    /// Nothing is on its way.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ways.iter().all(Vec::is_empty)
+    }
+
+    /// What can happen next, where something is due at the ends at these times; nothing: it is over. Of orders
+    /// that give the same only one is there, unless every one is wanted.
+    pub(crate) fn actions(&self, due: [Option<u64>; 2], every_order: bool, to: &mut Vec<Action>) {
+        to.clear();
+        let busy = Way::BOTH.into_iter().filter(|way| !self.ways[way.from()].is_empty());
+        for way in busy.take(if self.left.ways_commute() && !every_order { 1 } else { 2 }) {
+            self.on_way(way, to);
+        }
+        let first =
+            [0_u8, 1].into_iter().filter_map(|host| due[usize::from(host)].map(|at| (at, host))).min();
+        if let Some((at, host)) = first
+            && (at <= self.now || self.is_empty() || self.left.delay > 0 && at < self.gone())
+        {
+            to.push(Action::Time(host));
+        }
+        // Whoever has nothing left to do, and nobody who talks to it, need not begin anew.
+        if self.left.crash > 0 && !to.is_empty() {
+            to.extend([Action::Crash(0), Action::Crash(1)]);
+        }
+    }
+
+    /// When the first packet is gone.
+    fn gone(&self) -> u64 {
+        self.ways.iter().flatten().map(|(until, _)| *until).min().unwrap_or(u64::MAX)
+    }
+
+    fn on_way(&self, way: Way, to: &mut Vec<Action>) {
+        let packets = &self.ways[way.from()];
+        to.push(Action::Deliver(way, 0));
+        if self.left.lose > 0 {
+            to.push(Action::Lose(way));
+        }
+        if self.left.duplicate > 0 {
+            to.push(Action::Duplicate(way));
+        }
+        if self.left.reorder > 0 {
+            let last = packets.len().min(usize::from(u8::MAX));
+            to.extend((1..last).map(|at| Action::Deliver(way, at as u8)));
+        }
+        if self.left.corrupt > 0 {
+            let last = packets[0].1.octets().len().min(usize::from(u16::MAX));
+            to.extend((0..last).map(|at| Action::Corrupt(way, at as u16)));
+        }
+    }
+
+    /// The packet that an action is about, if it is about one that there is.
+    pub(crate) fn packet(&self, action: Action) -> Option<&P> {
+        match action {
+            Action::Deliver(way, at) => self.ways[way.from()].get(usize::from(at)),
+            Action::Lose(way) | Action::Duplicate(way) | Action::Corrupt(way, _) => {
+                self.ways[way.from()].first()
+            }
+            Action::Time(_) | Action::Crash(_) => None,
+        }
+        .map(|(_, packet)| packet)
+    }
+
+    /// Does what an action does to the channel; `due`: when something is due at the host where time passes. Returns the host to which
+    /// something happens, and what.
+    pub(crate) fn act(&mut self, action: Action, due: Option<u64>) -> Option<(usize, Input<P>)> {
+        if let Action::Time(host) = action {
+            let at = due?.max(self.now);
+            self.left.delay -= u8::from(at > self.now && !self.is_empty());
+            self.now = at;
+            if self.left.delay == 0 {
+                self.ways.iter_mut().flatten().for_each(|(until, _)| *until = u64::MAX);
+            }
+            return Some((host.into(), Input::Time));
+        }
+        if let Action::Crash(host) = action {
+            self.left.crash -= 1;
+            return Some((host.into(), Input::Crash(self.crashes - self.left.crash)));
+        }
+        let packet = self.packet(action)?.clone();
+        match action {
+            Action::Deliver(way, at) => {
+                self.left.reorder -= u8::from(at > 0);
+                self.ways[way.from()].remove(usize::from(at));
+                Some((way.to(), Input::Packet(packet)))
+            }
+            Action::Lose(way) => {
+                self.left.lose -= 1;
+                self.ways[way.from()].remove(0);
+                None
+            }
+            Action::Duplicate(way) => {
+                self.left.duplicate -= 1;
+                Some((way.to(), Input::Packet(packet)))
+            }
+            Action::Corrupt(way, at) => {
+                self.left.corrupt -= 1;
+                self.ways[way.from()].remove(0);
+                let mut octets = packet.octets().to_vec();
+                octets[usize::from(at)] ^= 1;
+                Some((way.to(), Input::Packet(packet.with(octets))))
+            }
+            Action::Time(_) | Action::Crash(_) => None,
+        }
+    }
+}
+
+impl<P> Channel<P> {
+    /// Whether an end has begun anew.
+    pub(crate) fn has_crashed(&self) -> bool {
+        self.left.crash < self.crashes
+    }
+
+    /// Whether no time has passed between two, and no fault has happened.
+    pub(crate) fn same_moment(&self, other: &Channel<P>) -> bool {
+        self.now == other.now && self.left == other.left
+    }
+}

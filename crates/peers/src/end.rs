@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One end: a core with its application, which takes and asks for all it can at once.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use carrick_ir::NetLayer;
+use carrick_sim::app::{App, Ask};
+use carrick_sim::calls::{self, Calls};
+use carrick_sim::core::{Core, Record, Refused};
+use carrick_sim::interface::Interface;
+use carrick_sim::interpreted::Interpreted;
+use carrick_sim::ip;
+use carrick_sim::observe::Observer;
+
+use crate::channel::{Input, Packet};
+
+/// Turns of requests and completions, and packets of a turn, for one input at most.
+const TURNS: usize = 1000;
+const PACKETS: u64 = 10_000;
+
+/// One end. All it has to do is done between two of its inputs.
+pub(crate) struct End {
+    pub core: Interpreted,
+    pub app: App,
+    /// requests that the core refused for now
+    asks: Vec<Ask>,
+    /// when the application wants to be woken, and for which connection
+    wakes: BTreeSet<(u64, usize)>,
+    calls: Calls,
+    layer: NetLayer,
+    peer: u32,
+    seed: u64,
+    /// what it is before anything happens
+    blank: Vec<u8>,
+    /// it was still busy after far too many turns: it would go on without end
+    pub restless: bool,
+    records: Vec<Record>,
+    octets: Vec<u8>,
+}
+
+/// Where what an end does goes.
+pub(crate) struct Around<'o> {
+    pub now: u64,
+    pub host: usize,
+    /// packets that it sends, each with its number among all that were made
+    pub sent: Vec<(u64, Arc<[u8]>)>,
+    /// how many were made
+    pub made: u64,
+    pub observer: &'o mut dyn Observer,
+    pub tracing: bool,
+}
+
+impl<'o> Around<'o> {
+    /// Around a host of which no records are wanted.
+    pub(crate) fn of(now: u64, host: usize, observer: &'o mut dyn Observer) -> Around<'o> {
+        Around { now, host, sent: Vec::new(), made: 0, observer, tracing: false }
+    }
+}
+
+impl End {
+    /// `seed` is that of the core, and `peer` the other end.
+    pub(crate) fn new(
+        core: Interpreted,
+        app: App,
+        interface: Interface,
+        layer: NetLayer,
+        peer: u32,
+        seed: u64,
+    ) -> End {
+        let mut end = End {
+            core,
+            app,
+            asks: Vec::new(),
+            wakes: BTreeSet::new(),
+            calls: Calls::new(interface),
+            layer,
+            peer,
+            seed,
+            blank: Vec::new(),
+            restless: false,
+            records: Vec::new(),
+            octets: Vec::new(),
+        };
+        let mut blank = Vec::new();
+        end.save(&mut blank);
+        end.blank = blank;
+        end
+    }
+
+    /// The application begins.
+    pub(crate) fn start(&mut self, around: &mut Around<'_>) {
+        self.app.start(around.now);
+        self.collect(around);
+        self.pump(around);
+    }
+
+    /// Something happens to it.
+    pub(crate) fn take<P: Packet>(&mut self, input: Input<P>, around: &mut Around<'_>) {
+        match input {
+            Input::Packet(packet) => self.arrive(packet.octets(), around),
+            Input::Time => self.time(around),
+            Input::Crash(number) => self.crash(number, around),
+        }
+    }
+
+    fn arrive(&mut self, packet: &[u8], around: &mut Around<'_>) {
+        while self.core.rx(packet, around.now) == Err(Refused::Again) {
+            if !self.transmit(around) {
+                break;
+            }
+        }
+        self.pump(around);
+    }
+
+    /// Timers that are due fire, and the application is woken.
+    fn time(&mut self, around: &mut Around<'_>) {
+        while self.core.advance(around.now) == Err(Refused::Again) {
+            if !self.transmit(around) {
+                break;
+            }
+        }
+        while let Some((at, conn)) = self.wakes.first().copied().filter(|(at, _)| *at <= around.now) {
+            self.wakes.remove(&(at, conn));
+            self.app.wake(conn, around.now);
+            self.collect(around);
+        }
+        self.pump(around);
+    }
+
+    /// It is as it was before anything had happened, but for its random numbers, and begins.
+    fn crash(&mut self, number: u8, around: &mut Around<'_>) {
+        let blank = std::mem::take(&mut self.blank);
+        // What was saved of this end is what it goes back to.
+        let _ = self.restore(&blank, around.now);
+        self.blank = blank;
+        self.core.reseed(self.seed.wrapping_add(u64::from(number) << 32));
+        self.start(around);
+    }
+
+    /// When something is due next.
+    pub(crate) fn deadline(&self) -> Option<u64> {
+        let wake = self.wakes.first().map(|(at, _)| *at);
+        self.core.next_deadline().into_iter().chain(wake).min()
+    }
+
+    /// What the core and the application are, as bytes in place of what `to` held.
+    pub(crate) fn save(&mut self, to: &mut Vec<u8>) {
+        to.clear();
+        self.core.renumber_packets();
+        self.core.save(to);
+        let rest = (&self.app, &self.asks, &self.wakes);
+        // A vector takes all that it is given.
+        *to = postcard::to_extend(&rest, std::mem::take(to)).unwrap_or_default();
+    }
+
+    /// Goes back to what was saved.
+    ///
+    /// # Errors
+    /// If it was not saved so.
+    pub(crate) fn restore(&mut self, from: &[u8], now: u64) -> Result<(), String> {
+        let rest = self.core.restore(from, now)?;
+        (self.app, self.asks, self.wakes) = postcard::from_bytes(rest).map_err(|e| e.to_string())?;
+        self.restless = false;
+        Ok(())
+    }
+
+    /// Lets out and asks for all there is, until there is nothing more; or far too much.
+    fn pump(&mut self, around: &mut Around<'_>) {
+        for _ in 0..TURNS {
+            self.trace(around);
+            let mut busy = self.transmit(around);
+            busy |= self.requests(around);
+            busy |= self.completions(around);
+            if !busy {
+                return;
+            }
+        }
+        self.restless = true;
+    }
+
+    fn trace(&mut self, around: &mut Around<'_>) {
+        if !around.tracing {
+            return;
+        }
+        self.core.take_trace(&mut self.records);
+        self.records.iter().for_each(|record| around.observer.record(around.now, around.host, record));
+        self.core.recycle_trace(&mut self.records);
+        around.observer.attend(around.now, around.host, &mut self.core);
+    }
+
+    /// Sends every packet that there is; false if there was none.
+    fn transmit(&mut self, around: &mut Around<'_>) -> bool {
+        let mut any = false;
+        let made = around.made;
+        while around.made - made < PACKETS && self.core.tx(&mut self.octets, around.now) {
+            any = true;
+            self.trace(around);
+            around.made += 1;
+            around.observer.sent(around.now, around.host, around.made, &self.octets);
+            let arrives = match self.layer {
+                layer @ (NetLayer::Ipv4 | NetLayer::Ipv6) => {
+                    ip::destination(layer, &self.octets) == Some(ip::address(layer, self.peer))
+                }
+                NetLayer::Link => true,
+            };
+            if arrives {
+                around.sent.push((around.made, self.octets.as_slice().into()));
+            }
+        }
+        any
+    }
+
+    fn requests(&mut self, around: &mut Around<'_>) -> bool {
+        let wakes = &mut self.wakes;
+        let wake = |at, conn| {
+            wakes.insert((at, conn));
+        };
+        self.calls.make(&mut self.core, &mut self.asks, around.now, wake, |core| {
+            if around.tracing {
+                let mut records = Vec::new();
+                core.take_trace(&mut records);
+                records.iter().for_each(|record| around.observer.record(around.now, around.host, record));
+            }
+        })
+    }
+
+    fn completions(&mut self, around: &mut Around<'_>) -> bool {
+        let (app, asks) = (&mut self.app, &mut self.asks);
+        calls::completions(&mut self.core, |done| {
+            around.observer.completed(around.now, around.host, done);
+            app.completed(done, around.now);
+            let before = asks.len();
+            app.take_asks(asks);
+            around.observer.asked(around.host, &asks[before..]);
+        })
+    }
+
+    fn collect(&mut self, around: &mut Around<'_>) {
+        let before = self.asks.len();
+        self.app.take_asks(&mut self.asks);
+        around.observer.asked(around.host, &self.asks[before..]);
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The judge: whether what has happened is what must hold.
+
+use carrick_sim::app::{End as AppEnd, Record};
+use carrick_sim::core::Core;
+use carrick_sim::interface::Shape;
+use carrick_sim::{Scenario, judge};
+
+use crate::action::Action;
+use crate::end::End;
+use crate::goal::Goal;
+use crate::setup::{Promise, Setup};
+
+/// The names of the ends.
+pub(crate) const NAMES: [&str; 2] = ["client", "server"];
+
+/// A goal that does not hold, and a shortest way there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// what does not hold
+    pub goal: Goal,
+    /// a sentence about it
+    pub what: String,
+    /// the actions that lead there from the beginning
+    pub path: Vec<Action>,
+}
+
+/// The judge of ends and of states.
+pub(crate) struct Judge<'s> {
+    setup: &'s Setup,
+    shape: Shape,
+    scenario: Scenario,
+    /// those that count
+    goals: Vec<Goal>,
+    /// contexts that are open at each end after a run without faults
+    pub left: Option<[usize; 2]>,
+}
+
+impl<'s> Judge<'s> {
+    /// # Errors
+    /// As [`Setup::shape`].
+    pub(crate) fn new(setup: &'s Setup) -> Result<Judge<'s>, String> {
+        let shape = setup.shape()?;
+        Ok(Judge {
+            setup,
+            shape,
+            scenario: setup.scenario(shape),
+            goals: setup.goals().collect(),
+            left: None,
+        })
+    }
+
+    /// What is wrong at an end to which something has just happened. Once an end has begun anew, its application says again what it
+    /// said before.
+    pub(crate) fn end(&self, host: usize, end: &End, crashed: bool) -> Option<(Goal, String)> {
+        let without_end = || {
+            let what =
+                format!("the {}'s application makes requests without end, and no time passes", NAMES[host]);
+            end.restless.then_some((Goal::Calm, what))
+        };
+        let wrong = self.claims(host, end).or_else(without_end);
+        wrong.or_else(|| self.counted(self.delivery(host, end, crashed)))
+    }
+
+    /// What does not hold, if it counts.
+    fn counted(&self, wrong: Option<(Goal, String)>) -> Option<(Goal, String)> {
+        wrong.filter(|(goal, _)| self.goals.contains(goal))
+    }
+
+    fn claims(&self, host: usize, end: &End) -> Option<(Goal, String)> {
+        let failed = end.core.failed_claims();
+        let all = judge::claims(&self.setup.programs[host], NAMES[host], failed);
+        Some((Goal::Claims, all.into_iter().next()?))
+    }
+
+    fn delivery(&self, host: usize, end: &End, crashed: bool) -> Option<(Goal, String)> {
+        let name = NAMES[host];
+        if end.app.completed_again() > 0 {
+            return Some((Goal::Delivery, format!("the {name}'s program completed a request a second time")));
+        }
+        let Promise { once, order, .. } = if crashed { Promise::default() } else { self.setup.promise };
+        let once = once || self.shape == Shape::Rpc && !crashed;
+        for record in end.app.records() {
+            if let Some(at) = record.wrong_at {
+                let what = format!("the {name} received something else than was sent, behind {at} bytes");
+                return Some((Goal::Delivery, what));
+            }
+            if record.messages.again > 0 && once {
+                let what = if self.shape == Shape::Rpc { "request" } else { "message" };
+                return Some((Goal::Delivery, format!("the {name} was given a {what} a second time")));
+            }
+            if record.messages.late > 0 && order {
+                let what = format!("the {name} was given a message behind one that was sent later");
+                return Some((Goal::Delivery, what));
+            }
+        }
+        None
+    }
+
+    /// What is wrong where a run is over, or has gone on for as long as it may. Second: an application was told an error.
+    pub(crate) fn over(
+        &self,
+        ends: &[End; 2],
+        quiet: bool,
+        crashed: bool,
+    ) -> (Option<(Goal, String)>, Option<String>) {
+        let records = [0, 1].map(|host| ends[host].app.records());
+        if crashed {
+            return (self.counted(self.after_crash(&records)), None);
+        }
+        let verdict = judge::records(&self.setup.programs[0], self.shape, &records, &self.scenario);
+        if let Some(what) = verdict.failures.into_iter().next() {
+            let open = records.iter().flatten().any(|record| record.end == AppEnd::Open);
+            let goal = if open { Goal::Ends } else { Goal::Delivery };
+            return (self.counted(Some((goal, what))), None);
+        }
+        if let Some(what) = self.lacks(&records) {
+            return (self.counted(Some((Goal::Delivery, what))), None);
+        }
+        let told = judge::unfinished(self.shape, &records, &self.scenario).into_iter().next();
+        let left = [0, 1].map(|host| ends[host].core.open_contexts());
+        let released = self.left.filter(|usual| quiet && *usual != left).map(|usual| {
+            let host = usize::from(usual[0] == left[0]);
+            let (n, m) = (left[host], usual[host]);
+            (
+                Goal::Released,
+                format!("the {} has {n} contexts at the end, and {m} in a run without faults", NAMES[host]),
+            )
+        });
+        (self.counted(released), told)
+    }
+
+    /// Who has lost its peer hears of it, if it asks for anything: without keep-alives, an end of a stream that has sent everything
+    /// waits for ever.
+    fn after_crash(&self, records: &[Vec<Record>; 2]) -> Option<(Goal, String)> {
+        for (host, name) in NAMES.into_iter().enumerate() {
+            let plan = &self.scenario.plans[0];
+            let to_send = if host == 0 { plan.client.to_send } else { plan.server.to_send };
+            let waits = |record: &&Record| {
+                record.end == AppEnd::Open && !(self.shape.carries_streams() && record.sent >= to_send)
+            };
+            if let Some(record) = records[host].iter().find(waits) {
+                let (sent, received) = (record.sent, record.received);
+                let what = format!("the {name} never finished ({sent} bytes sent, {received} received)");
+                return Some((Goal::Ends, what));
+            }
+        }
+        None
+    }
+
+    /// Messages that were sent well and have not arrived, where all are to.
+    fn lacks(&self, records: &[Vec<Record>; 2]) -> Option<String> {
+        let count = |host: usize, of: fn(&Record) -> u64| records[host].iter().map(of).sum::<u64>();
+        let lacks = |from: usize| {
+            let (sent, came) = (count(from, |r| r.messages.sent), count(1 - from, |r| r.messages.received));
+            let to = NAMES[1 - from];
+            (came < sent).then(|| format!("the {to} was given {came} messages of {sent} that were sent well"))
+        };
+        [0, 1].into_iter().filter(|_| self.setup.promise.all).find_map(lacks)
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Two ends over a hostile channel: every order of what can happen, from the beginning, as far as the bounds allow.
+//!
+//! Both ends are cores of the interpreter with the simulator's applications. Between them is a channel that loses, duplicates,
+//! reorders, corrupts and holds back a few packets. A *state* is both ends, what is on its way, and the faults that are left; the search
+//! goes through all states breadth first, so that what it finds is as short as can be.
+//!
+//! *Architecture invariant:* knows no protocol, no file and no device: programs come in, states and the way to them go out.
+
+mod action;
+mod channel;
+mod end;
+mod goal;
+mod judge;
+mod replay;
+mod search;
+mod setup;
+mod state;
+mod visited;
+
+pub use action::{Action, Faults, Way};
+pub use goal::Goal;
+pub use judge::Broken;
+pub use replay::{Step, replay};
+pub use search::{Outcome, Progress, explore};
+pub use setup::{Bounds, Promise, Setup};

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The search: breadth first, all states that are so many actions from the beginning before any that is one more.
+
+use std::mem;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashSet;
+
+use crate::action::{Action, Faults};
+use crate::goal::Goal;
+use crate::judge::{Broken, Judge};
+use crate::setup::{Bounds, Setup};
+use crate::state::{Ends, State};
+use crate::visited::{Seen, Visited};
+
+/// States between two looks at the clock.
+const AT_ONCE: usize = 32;
+/// Packets that arrive while no time passes, at most: more are taken for a conversation without end.
+const AT_ONCE_MOST: u32 = 1000;
+/// Steps of a run without faults, and states of one moment among which a way back is sought, at most.
+const STEPS: usize = 100_000;
+const MOMENT: usize = 4096;
+
+/// What came of a search.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// states that were seen
+    pub states: u64,
+    /// actions that were tried
+    pub actions: u64,
+    /// states in which a run was over
+    pub ends: u64,
+    /// actions of the longest shortest way to a state
+    pub depth: u32,
+    /// why not all states were seen, if they were not
+    pub cut: Option<String>,
+    /// a way to one of the last states, if not all were seen
+    pub last: Vec<Action>,
+    /// the search ended with it
+    pub broken: Option<Broken>,
+    /// ends in which an application was told an error
+    pub told: u64,
+    /// a shortest way to one of them
+    pub told_first: Option<Broken>,
+    /// that the search took
+    pub time: Duration,
+}
+
+/// How far a search is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress {
+    /// states that were seen
+    pub states: u64,
+    /// so many actions from the beginning
+    pub depth: u32,
+}
+
+/// A state and its print.
+type Node = (u64, State);
+
+/// Something found: what, behind which state, by which action; `None`: in that state itself.
+type Found = (Goal, u64, Option<Action>, String);
+
+struct Search<'s> {
+    bounds: &'s Bounds,
+    judge: &'s Judge<'s>,
+    visited: Visited,
+    states: AtomicU64,
+    actions: AtomicU64,
+    ends: AtomicU64,
+    told: AtomicU64,
+    found: Mutex<Vec<Found>>,
+    /// an application was told an error
+    told_first: Mutex<Option<(u64, String)>>,
+    failed: Mutex<Option<String>>,
+    stop: AtomicBool,
+    cut: Mutex<Option<String>>,
+    began: Instant,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Explores all that can happen between two ends, until something is broken or there is nothing more; `cancelled` ends it early, and
+/// `progress` is told how far it is.
+///
+/// # Errors
+/// A sentence, if the programs speak nothing in common or make no core.
+pub fn explore(
+    setup: &Setup,
+    bounds: &Bounds,
+    cancelled: &AtomicBool,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Outcome, String> {
+    let mut judge = Judge::new(setup)?;
+    let mut ends = Ends::new(setup)?;
+    judge.left = usual(&mut ends, setup, bounds)?;
+    let mut ends = Ends::new(setup)?;
+    let first = ends.begin(setup.faults, setup.life_ns);
+    let print = first.print();
+    let wrong = (0..2).find_map(|host| judge.end(host, &ends.ends[host], false));
+    let wrong = wrong.map(|(goal, what)| (goal, print, None, what));
+    let search = Search {
+        bounds,
+        judge: &judge,
+        visited: Visited::beginning_with(print),
+        states: AtomicU64::new(1),
+        actions: AtomicU64::new(0),
+        ends: AtomicU64::new(0),
+        told: AtomicU64::new(0),
+        found: Mutex::new(wrong.into_iter().collect()),
+        told_first: Mutex::default(),
+        failed: Mutex::default(),
+        stop: AtomicBool::new(false),
+        cut: Mutex::default(),
+        began: Instant::now(),
+    };
+    let mut level = vec![(print, first)];
+    let (mut depth, mut last) = (0, print);
+    while let Some((print, _)) = level.first().filter(|_| lock(&search.found).is_empty()) {
+        last = *print;
+        level = search.level(setup, level, depth, cancelled, progress)?;
+        if search.stop.load(Ordering::Relaxed) {
+            break;
+        }
+        depth += u32::from(!level.is_empty());
+    }
+    Ok(search.outcome(depth, last))
+}
+
+/// The contexts that a run without faults leaves, if it ends.
+fn usual(ends: &mut Ends, setup: &Setup, bounds: &Bounds) -> Result<Option<[usize; 2]>, String> {
+    let mut state = ends.begin(Faults::default(), setup.life_ns);
+    let mut actions = Vec::new();
+    for _ in 0..STEPS {
+        state.actions(false, &mut actions);
+        if ends.ends.iter().any(|end| end.restless) {
+            break;
+        }
+        let Some(action) = actions.first() else {
+            for host in 0..2 {
+                ends.become_host(&state, host)?;
+            }
+            return Ok(Some([0, 1].map(|host| ends.open_contexts(host))));
+        };
+        (state, _) = ends.step(&state, *action)?;
+        if state.channel.now > bounds.virtual_ns {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+impl Search<'_> {
+    /// All states behind those of one level that were not seen before.
+    fn level(
+        &self,
+        setup: &Setup,
+        level: Vec<Node>,
+        depth: u32,
+        cancelled: &AtomicBool,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Vec<Node>, String> {
+        let next = AtomicUsize::new(0);
+        let jobs = self.bounds.jobs.min(level.len().div_ceil(AT_ONCE)).max(1);
+        let worker = || {
+            let mut after = Vec::new();
+            if let Err(why) = self.work(setup, &level, &next, depth, cancelled, progress, &mut after) {
+                *lock(&self.failed) = Some(why);
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            after
+        };
+        let after = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..jobs).map(|_| scope.spawn(worker)).collect();
+            let mut after = worker();
+            for other in others {
+                after.append(&mut other.join().unwrap_or_default());
+            }
+            after
+        });
+        match lock(&self.failed).take() {
+            Some(why) => Err(why),
+            None => Ok(after),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what one thread shares with the others")]
+    fn work(
+        &self,
+        setup: &Setup,
+        level: &[Node],
+        next: &AtomicUsize,
+        depth: u32,
+        cancelled: &AtomicBool,
+        progress: &(dyn Fn(Progress) + Sync),
+        after: &mut Vec<Node>,
+    ) -> Result<(), String> {
+        let mut ends = Ends::new(setup)?;
+        let mut actions = Vec::new();
+        while !self.stop.load(Ordering::Relaxed) {
+            let from = next.fetch_add(AT_ONCE, Ordering::Relaxed);
+            let Some(some) = level.get(from..(from + AT_ONCE).min(level.len())).filter(|s| !s.is_empty())
+            else {
+                break;
+            };
+            for node in some {
+                self.expand(&mut ends, node, depth, &mut actions, after)?;
+            }
+            let (states, time) = (self.states.load(Ordering::Relaxed), self.began.elapsed());
+            progress(Progress { states, depth });
+            self.watch(states, time, cancelled);
+        }
+        Ok(())
+    }
+
+    /// Stops the search where it has gone far enough.
+    fn watch(&self, states: u64, time: Duration, cancelled: &AtomicBool) {
+        let why = if cancelled.load(Ordering::Relaxed) {
+            "it was interrupted".to_owned()
+        } else if time >= self.bounds.time {
+            format!("{} s have passed", self.bounds.time.as_secs())
+        } else if states >= self.bounds.states {
+            format!("{} states were seen", self.bounds.states)
+        } else {
+            return;
+        };
+        lock(&self.cut).get_or_insert(why);
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    fn expand(
+        &self,
+        ends: &mut Ends,
+        (print, state): &Node,
+        depth: u32,
+        actions: &mut Vec<Action>,
+        after: &mut Vec<Node>,
+    ) -> Result<(), String> {
+        state.actions(self.bounds.every_order, actions);
+        let late = state.channel.now > self.bounds.virtual_ns;
+        if actions.is_empty() || late {
+            return self.over(ends, *print, state, !late);
+        }
+        self.actions.fetch_add(actions.len() as u64, Ordering::Relaxed);
+        for action in actions.drain(..) {
+            let (next, host) = ends.step(state, action)?;
+            if let Some((goal, what)) = self.wrong(ends, &next, host) {
+                lock(&self.found).push((goal, *print, Some(action), what));
+                continue;
+            }
+            let reached = next.print();
+            match self.visited.add(reached, *print, action, depth + 1) {
+                Seen::New => {
+                    self.states.fetch_add(1, Ordering::Relaxed);
+                    after.push((reached, next));
+                }
+                Seen::Before(at) if at <= depth && next.channel.same_moment(&state.channel) => {
+                    if leads_to(ends, next, *print)? {
+                        let what =
+                            "from here on the ends send each other packets for ever, and no time passes";
+                        lock(&self.found).push((Goal::Calm, *print, Some(action), what.to_owned()));
+                    }
+                }
+                Seen::Before(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrong at the end to which something has happened.
+    fn wrong(&self, ends: &Ends, state: &State, host: Option<usize>) -> Option<(Goal, String)> {
+        let host = host?;
+        if state.at_once > AT_ONCE_MOST {
+            let what =
+                format!("{AT_ONCE_MOST} packets arrive, each because of the one before, and no time passes");
+            return Some((Goal::Calm, what));
+        }
+        self.judge.end(host, &ends.ends[host], state.channel.has_crashed())
+    }
+
+    /// A run is over, or has gone on for long enough.
+    fn over(&self, ends: &mut Ends, print: u64, state: &State, quiet: bool) -> Result<(), String> {
+        self.ends.fetch_add(1, Ordering::Relaxed);
+        for host in 0..2 {
+            ends.become_host(state, host)?;
+        }
+        let (wrong, told) = self.judge.over(&ends.ends, quiet, state.channel.has_crashed());
+        if let Some((goal, what)) = wrong {
+            lock(&self.found).push((goal, print, None, what));
+        }
+        if let Some(what) = told {
+            self.told.fetch_add(1, Ordering::Relaxed);
+            lock(&self.told_first).get_or_insert((print, what));
+        }
+        Ok(())
+    }
+
+    fn outcome(self, depth: u32, last: u64) -> Outcome {
+        // Of all that was found at this depth, always the same.
+        let first = mem::take(&mut *lock(&self.found)).into_iter().min();
+        let broken = first.map(|(goal, print, by, what)| {
+            let path = self.visited.path(print).into_iter().chain(by).collect();
+            Broken { goal, what, path }
+        });
+        let told_first = lock(&self.told_first).take().map(|(print, what)| Broken {
+            goal: Goal::Delivery,
+            what,
+            path: self.visited.path(print),
+        });
+        let cut = lock(&self.cut).take();
+        let last = if cut.is_some() { self.visited.path(last) } else { Vec::new() };
+        Outcome {
+            states: self.states.load(Ordering::Relaxed),
+            actions: self.actions.load(Ordering::Relaxed),
+            ends: self.ends.load(Ordering::Relaxed),
+            depth,
+            cut,
+            last,
+            broken,
+            told: self.told.load(Ordering::Relaxed),
+            told_first,
+            time: self.began.elapsed(),
+        }
+    }
+}
+
+/// Whether a state leads to that with a print, by packets that arrive in order at one moment.
+fn leads_to(ends: &mut Ends, from: State, print: u64) -> Result<bool, String> {
+    let mut seen = FxHashSet::default();
+    let mut waiting = vec![from];
+    let mut actions = Vec::new();
+    while let Some(state) = waiting.pop() {
+        let here = state.print();
+        if here == print {
+            return Ok(true);
+        }
+        if !seen.insert(here) || seen.len() > MOMENT {
+            continue;
+        }
+        state.actions(false, &mut actions);
+        for action in actions.iter().filter(|action| matches!(action, Action::Deliver(_, 0))) {
+            waiting.push(ends.step(&state, *action)?.0);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is explored, and how far.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use carrick_interp::Config;
+use carrick_ir::{Program, uses};
+use carrick_sim::Scenario;
+use carrick_sim::app::{App, Place, Plan, Side};
+use carrick_sim::core::RecordSet;
+use carrick_sim::faults::LinkFaults;
+use carrick_sim::interface::{Call, Interface, Shape};
+use carrick_sim::interpreted::Interpreted;
+use carrick_sim::link::LinkConfig;
+use carrick_sim::scenario::host_config;
+
+use crate::action::Faults;
+use crate::end::End;
+use crate::goal::Goal;
+
+/// The number of the only connection of streams, as which their bytes begin: no two of the first eight are equal, so that each shows
+/// where it belongs.
+const STREAM: u64 = 0x0807_0605_0403_0201;
+/// Where connections have numbers of their own, and messages too.
+const FIRST: u64 = 1;
+/// Bytes of a message: it begins with two numbers.
+const MESSAGE: u32 = 8;
+/// Of contexts no end makes more here: a state is small.
+const INSTANCES: u32 = 16;
+
+/// Two ends, and what their applications do.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// of the client and the server
+    pub programs: [Arc<Program>; 2],
+    /// a value for each parameter of each program; empty: the defaults
+    pub params: [Vec<u64>; 2],
+    /// bytes that the client sends, one in each call; of programs without streams: messages, RPCs or work requests
+    pub bytes: u64,
+    /// the same of the server, where it sends by itself
+    pub answer: u64,
+    /// bytes of a packet
+    pub mtu: u32,
+    /// virtual nanoseconds that a packet can be on its way
+    pub life_ns: u64,
+    /// of the cores' random numbers
+    pub seed: u64,
+    /// what goes wrong at most
+    pub faults: Faults,
+    /// what is promised of messages; streams, RPCs and work requests promise it by themselves
+    pub promise: Promise,
+}
+
+/// What a program of messages promises beyond that they are whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Promise {
+    /// whose `send` completed well, arrive
+    pub all: bool,
+    /// none arrives twice
+    pub once: bool,
+    /// none arrives behind one that was sent later
+    pub order: bool,
+}
+
+/// How far a search goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// states
+    pub states: u64,
+    /// of the search
+    pub time: Duration,
+    /// virtual nanoseconds of a run
+    pub virtual_ns: u64,
+    /// threads
+    pub jobs: usize,
+    /// orders of which each gives the same are explored too: more states, and the same ends
+    pub every_order: bool,
+}
+
+impl Setup {
+    /// What the applications speak.
+    ///
+    /// # Errors
+    /// A sentence, if they speak nothing that both programs do.
+    pub fn shape(&self) -> Result<Shape, String> {
+        if let Some(program) = self.programs.iter().find(|program| program.in_network.is_some()) {
+            let file = program.file.raw();
+            return Err(format!("{file} runs in the network, between two ends: explore a program of these"));
+        }
+        let [shape, other] = [Shape::of(&self.programs[0])?, Shape::of(&self.programs[1])?];
+        if shape != other {
+            let [client, server] = [0, 1].map(|end| self.programs[end].file.raw());
+            return Err(format!(
+                "{client} and {server} have other interfaces: their applications cannot talk to each other"
+            ));
+        }
+        let [layer, other] = [0, 1].map(|end| self.programs[end].net_header.layer);
+        if layer != other {
+            return Err(format!("one program runs over {}, the other over {}", layer.name(), other.name()));
+        }
+        Ok(shape)
+    }
+
+    /// A packet without a checksum over its payload, if packets may change: then nothing is promised of what arrives, nor of what is
+    /// left.
+    pub fn blind(&self) -> Option<&str> {
+        let without = self.programs.iter().find_map(|program| uses::without_checksum(program));
+        without.filter(|_| self.faults.corrupt > 0)
+    }
+
+    /// The goals that hold for it, if it does what it promises.
+    pub fn goals(&self) -> impl Iterator<Item = Goal> {
+        let blind = self.blind().is_some();
+        Goal::ALL.into_iter().filter(move |goal| !(blind && matches!(goal, Goal::Delivery | Goal::Released)))
+    }
+
+    /// As the simulator describes a run: what the judge of runs is told.
+    pub(crate) fn scenario(&self, shape: Shape) -> Scenario {
+        let side = |bytes: u64, of: u32| Side {
+            to_send: bytes * u64::from(of),
+            send_chunk: of,
+            recv_chunk: 64,
+            pause_first: 0,
+            pause: 0,
+            abort_at: None,
+        };
+        let streams = shape.carries_streams();
+        let of = if streams { 1 } else { MESSAGE };
+        let turn = (shape == Shape::Rpc).then_some((u64::from(MESSAGE), u64::from(MESSAGE)));
+        let answer = if shape == Shape::Rpc { self.bytes } else { self.answer };
+        let plan = Plan {
+            number: if streams { STREAM } else { FIRST },
+            client: side(self.bytes, of),
+            server: side(answer, of),
+            turn,
+            outstanding: 8,
+            ..Scenario::bulk(self.seed, LinkConfig::default(), 8).plans.remove(0)
+        };
+        // The judge asks whether links corrupt packets.
+        let corrupts =
+            LinkFaults { corrupt_ppm: u32::from(self.faults.corrupt > 0), ..LinkFaults::default() };
+        let link = LinkConfig { faults: corrupts.into(), ..LinkConfig::default() };
+        Scenario {
+            mtu: self.mtu,
+            plans: vec![plan],
+            message: Some(MESSAGE),
+            ..Scenario::bulk(self.seed, link, 8)
+        }
+    }
+
+    /// One end before anything has happened: 0 is the client, 1 the server.
+    ///
+    /// # Errors
+    /// A sentence, if the program makes no core.
+    pub(crate) fn end(&self, host: usize, tracing: bool) -> Result<End, String> {
+        let shape = self.shape()?;
+        let scenario = self.scenario(shape);
+        let program = &self.programs[host];
+        let interface = Interface::of(program)?;
+        let records = if tracing { RecordSet::ALL } else { RecordSet::NONE };
+        let config = Config {
+            params: self.params[host].clone(),
+            instances: INSTANCES,
+            completions: 64,
+            records,
+            ..host_config(&scenario, host as u64, tracing)
+        };
+        let core = Interpreted::new(program.clone(), &config)?;
+        let [address, peer] =
+            [host, 1 - host].map(|host| host_config(&scenario, host as u64, false).address as u32);
+        let place = Place {
+            is_client: host == 0,
+            address,
+            peer,
+            seed: self.seed,
+            message: MESSAGE,
+            listens: interface.has(Call::Listen),
+            numbered: false,
+        };
+        let app = App::new(shape, place, &scenario.plans);
+        Ok(End::new(core, app, interface, program.net_header.layer, peer, config.seed))
+    }
+
+    /// The configurations of the cores, as a trace says them.
+    ///
+    /// # Errors
+    /// As [`Setup::shape`].
+    pub fn configs(&self) -> Result<[Config; 2], String> {
+        let scenario = self.scenario(self.shape()?);
+        Ok([0, 1].map(|host| Config {
+            params: self.params[host].clone(),
+            completions: 64,
+            ..host_config(&scenario, host as u64, true)
+        }))
+    }
+}
