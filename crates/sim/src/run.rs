@@ -111,24 +111,19 @@ pub(crate) fn run_with_messages(
     let (records, records_at) = (observer.reads(), observer.reads_at());
     let mut hosts = Vec::new();
     for host in 0..2 {
-        let (address, peer) = if host == 0 { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
         let config = Config { records, ..host_config(scenario, host, tracing) };
         let core = engine.core(program, &config, host as usize)?;
         let reachable: Vec<Plan> = scenario.plans.iter().map(|plan| feasible(plan, &interface)).collect();
         let listened: Vec<Plan> = reachable.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
         let plans = if host == 0 { reachable } else { listened };
-        let listens = interface.has(Call::Listen);
-        let place = Place {
-            is_client: host == 0,
-            address,
-            peer,
-            seed: scenario.seed,
-            message,
-            listens,
-            numbered: true,
-        };
+        let place = place(host == 0, scenario.seed, message, &interface);
         let app = App::new(shape, place, &plans);
-        hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));
+        hosts.push(Host::new(
+            core,
+            app,
+            Link::new(scenario.link.clone(), scenario.seed, host),
+            place.address,
+        ));
     }
     let mut net = Net::new(hosts, interface, program.net_header.layer, observer, tracing);
     net.between = way.map(|way| make_between(way, scenario, tracing, records_at)).transpose()?;
@@ -168,6 +163,12 @@ pub(crate) fn run_with_messages(
         damage,
         unfinished,
     })
+}
+
+/// What the application of the client, or of the server, knows of its surroundings.
+fn place(is_client: bool, seed: u64, message: u32, interface: &Interface) -> Place {
+    let (address, peer) = if is_client { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
+    Place { is_client, address, peer, seed, message, listens: interface.has(Call::Listen), numbered: true }
 }
 
 /// The plan without what the program has no call for: who cannot reset a connection, or a stream, ends it.
