@@ -126,10 +126,7 @@ impl Emitter<'_> {
         }
         let net = if self.has_net() { self.ip().header_len } else { "0" };
         let crc = format!("{name}_crc(out, {net}, p, header_len, payload_len)");
-        self.w.line(match self.dialect.sums() {
-            None => format!("carrick_crc32_store({place}, {crc});"),
-            Some(sums) => format!("carrick_crc32_store({place}, {sums} ? {crc} : 0u);"),
-        });
+        self.w.line(format!("carrick_crc32_store({place}, CARRICK_MAKES_SUMS(core) ? {crc} : 0u);"));
         if bp.trailer && sums_payload(bp) {
             let trailer = format!("carrick_sum({place}, {})", bp.trailer_len());
             self.w.line(format!("payload_sum = carrick_sum_join(payload_sum, payload_len, {trailer});"));

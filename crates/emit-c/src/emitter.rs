@@ -78,9 +78,6 @@ pub trait Dialect {
     /// The end of a function that returns nothing.
     fn nothing(&self) -> &'static str;
 
-    /// Where a scratchpad of this type lies during a run.
-    fn scratch(&self, ty: &str, name: &str) -> Scratch;
-
     /// Whether a local lies elsewhere than on the stack.
     fn in_frame(&self, _function: &Function, _local: LocalId) -> bool {
         false
@@ -138,15 +135,6 @@ pub trait Dialect {
 
     /// Whether the machine divides signed numbers.
     fn divides_signed(&self) -> bool;
-
-    /// A random number.
-    fn random(&self) -> &'static str;
-
-    /// Makes a timer run for `after` from now on.
-    fn arm_timer(&self, timer: &str) -> String;
-
-    /// Makes a timer stop.
-    fn stop_timer(&self, timer: &str) -> String;
 
     /// In the function that makes an instance: what the program does not see.
     fn instance_begins(&self, e: &mut Emitter<'_>, ctx: CtxId);
@@ -225,8 +213,10 @@ pub trait Dialect {
         false
     }
 
-    /// What else stands in such functions.
-    fn packets(&self) -> Packets;
+    /// Whether packets can leave in one frame, where the host has an engine that makes them of it.
+    fn joins(&self) -> bool {
+        false
+    }
 
     /// In the function that makes a packet, behind its header: the payload.
     fn payload_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef);
@@ -235,104 +225,19 @@ pub trait Dialect {
     /// The same of a packet of frames.
     fn frames_written(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
-    /// At the beginning of an extract function: `p`, where it reads, and of a frame `len`.
-    fn reading_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
-
-    /// At its end: where the payload begins.
-    fn payload_begin(&self, bp: &BlueprintDef) -> &'static str;
-
-    /// And what is left for the next extract.
-    fn left(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
-
-    /// The condition under which the core makes and checks the checksums of packets; `None`: it always does.
-    fn sums(&self) -> Option<&'static str>;
-
-    /// The sum over a packet that came, or over its header alone.
-    fn received_sum(&self, e: &Emitter<'_>, bp: &BlueprintDef, whole: bool) -> String;
-
-    /// The network header of the packet that came.
-    fn network(&self) -> &'static str;
-
-    /// The next byte that no extract has taken.
-    fn peek(&self, e: &Emitter<'_>, packet: &str) -> String;
-
-    /// How many bytes the TX unit of the instance at `at` would take.
-    fn tx_room(&self, e: &Emitter<'_>, name: &str, at: &str) -> String;
-
-    /// At the beginning of a function that writes a header: where what follows so many bytes goes.
-    fn writes(&self, e: &mut Emitter<'_>, begin: u32);
-
-    /// What functions that write options and parts take and move on.
-    fn written(&self) -> Cursor;
-
-    /// What functions that read options take and hand on beside the core.
-    fn reads(&self) -> Passed;
-
-    /// A pointer to what is read there.
-    fn read_at(&self, at: &str) -> String;
-
-    /// How an extract function moves over fields one by one.
-    fn steps(&self) -> Steps;
+    /// Whether the header of a received packet can be longer than what is read of it at once.
+    fn reads_beyond_window(&self, _e: &Emitter<'_>, _bp: &BlueprintDef) -> bool {
+        false
+    }
 
     /// Opens the function that lets the packet that is looked at leave with another header, `h`.
     fn forward_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
-    /// Ends what that has opened beside the function itself.
-    fn forward_ends(&self, _e: &mut Emitter<'_>) {}
 
-    /// In the same function: where the packet is written.
-    fn forwarded(&self) -> &'static str;
     /// In the same function: the payload, and what `payload_sum` is.
     fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
-    /// The interface of a copy, as the functions that send a packet take it.
-    fn copied(&self, interface: String) -> String {
-        interface
-    }
-
-    /// The packet that is looked at, and its network header.
-    fn looked_at(&self) -> [&'static str; 2];
-
-    /// Where that packet is read again, as it was read before into `local`.
-    fn again(&self, ty: &str, name: &str, local: &str) -> Scratch;
-
     /// The function that reads a list of options, over that which reads one.
     fn options_loop(&self, e: &mut Emitter<'_>, list: &OptListDef);
-}
-
-/// Where bytes go that are written one after the other.
-#[derive(Debug, Clone, Copy)]
-pub struct Cursor {
-    /// what functions hand on
-    pub passed: Passed,
-    /// declares `q`, the next one
-    pub here: &'static str,
-    /// the same in an expression
-    pub at: &'static str,
-    /// what moves on
-    pub position: &'static str,
-}
-
-/// What stands in functions that make packets.
-#[derive(Debug, Clone, Copy)]
-pub struct Packets {
-    /// what is noted of the payload before anything of the packet is written
-    pub payload_begins: &'static str,
-    /// where a frame goes
-    pub frame: &'static str,
-    /// before any frame is put into a packet
-    pub frames_begin: &'static str,
-    /// behind the last one, whose header may be shorter than was known
-    pub frames_moved: &'static str,
-    /// the sum of the header at `p`
-    pub header_sum: &'static str,
-    /// the beginning of the call that puts a route and the rest of the network header in front of the header
-    pub routed: &'static str,
-    /// the next number of a packet
-    pub identification: &'static str,
-    /// returns the length
-    pub ends: &'static str,
-    /// whether packets can leave in one frame, where the host has an engine that makes them of it
-    pub joins: bool,
 }
 
 /// What stands in functions on scheduling blocks.
@@ -353,37 +258,6 @@ pub struct Slot {
     pub at: String,
     /// a condition behind others, or nothing
     pub used: String,
-}
-
-/// What declares a record, if anything does, and the place itself.
-#[derive(Debug)]
-pub struct Scratch {
-    /// a declaration, or nothing
-    pub declared: String,
-    /// where the record is
-    pub at: String,
-}
-
-/// A parameter, and what is given for it.
-#[derive(Debug, Clone, Copy)]
-pub struct Passed {
-    /// behind other parameters, or nothing
-    pub param: &'static str,
-    /// behind other arguments, or nothing
-    pub arg: &'static str,
-}
-
-/// What stands around the fields of which each may be there or not; `header_len` is how far they are read.
-#[derive(Debug, Clone, Copy)]
-pub struct Steps {
-    /// before the first one
-    pub begin: &'static str,
-    /// declares `q`, where the next one stands
-    pub here: &'static str,
-    /// and behind how many bytes of it
-    pub moved: &'static str,
-    /// behind the last one
-    pub end: &'static str,
 }
 
 /// How a target finds and holds the list of a context, and an instance that no chain has.

@@ -157,7 +157,9 @@ impl Emitter<'_> {
                 let left = format!("(uint64_t)({packet}->rest[1] - {packet}->rest[0])");
                 Term { text: left, binds: Binds::Unary, c }
             }
-            ExprKind::PacketPeek => Term::primary(self.dialect.peek(self, &self.packet()), CType::Other),
+            ExprKind::PacketPeek => {
+                Term::primary(format!("CARRICK_PEEK(core, {})", self.packet()), CType::Other)
+            }
             ExprKind::OptPresent(bp, opt) => {
                 primary(format!("{}.opts__.has_{}", self.local(*bp), self.p.opts[opt.index()].name))
             }
@@ -206,7 +208,7 @@ impl Emitter<'_> {
     fn tx_room(&self, ctx: ir::LocalId) -> String {
         let Ty::Context(id) = self.local_type(ctx) else { return "0u".into() };
         let name = &self.p.contexts[id.index()].name;
-        self.dialect.tx_room(self, name, &self.local(ctx))
+        format!("CARRICK_TX_ROOM(core, {name}, {})", self.local(ctx))
     }
 
     /// How many elements a list has: none if it is itself outside of what it is in.

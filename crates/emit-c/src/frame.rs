@@ -17,7 +17,11 @@ impl Emitter<'_> {
         if self.is_read_apart(bp) {
             self.w.line("CARRICK_GIVEN(core && packet && h);");
         }
-        self.dialect.reading_begins(self, bp);
+        if bp.frame {
+            self.w.line("uint32_t len = CARRICK_LEFT(packet);");
+        }
+        let at = if bp.frame { "FRAME" } else { "PACKET" };
+        self.w.line(format!("CARRICK_UNUSED const uint8_t *p = CARRICK_{at}_AT(core, packet);"));
         if self.cuts_packet(bp) {
             self.w.line("uint32_t len = packet->len;");
         }
@@ -60,13 +64,19 @@ impl Emitter<'_> {
         if bp.frames.is_some() {
             self.w.line("h->frames__.count = 0;");
         }
-        let begin = self.dialect.payload_begin(bp);
+        let of = if bp.frame { "FRAME" } else { "PACKET" };
+        let begin = format!("CARRICK_{of}_PAYLOAD(core, packet, p, header_len)");
         self.w.line(format!("h->payload__ = (struct {payload}){{.ptr = {begin}, .len = {octets}}};"));
         if bp.frame && bp.payload_len.is_some() {
             self.w.line("if (h->payload__.len > payload_len)");
             self.w.line(format!("    return {}(core, CARRICK_COUNT_SHORT);", self.names.own("refuse")));
         }
-        self.dialect.left(self, bp);
+        let moved = "packet, p, header_len, h->payload__.len";
+        if bp.frame {
+            self.w.line(format!("CARRICK_SKIP_FRAME({moved});"));
+        } else if self.has_frames() {
+            self.w.line(format!("CARRICK_ENTER_PAYLOAD({moved});"));
+        }
     }
 
     /// Whether an extract function is verified apart: where many fields can be otherwise, or where there are many of them.

@@ -116,7 +116,7 @@ impl Emitter<'_> {
         if !bp.parts.is_empty() {
             self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
         }
-        self.w.line(format!("uint8_t *p = {};", self.dialect.packets().frame));
+        self.w.line("uint8_t *p = CARRICK_NEXT_FRAME(core);");
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
         self.dialect.frame_written(self, index, bp);
         self.w.line("e->frame_done = last ? 0 : e->frame_done + payload_len;");
@@ -166,12 +166,12 @@ impl Emitter<'_> {
     pub(crate) fn framed_packet(&mut self, index: usize, bp: &BlueprintDef, frames: &Frames) {
         self.put_each(bp, frames);
         self.frames_sent(bp, frames);
-        let (name, parts) = (self.names.own(&bp.name), self.dialect.packets());
+        let name = self.names.own(&bp.name);
         self.begin_packet(bp);
         self.memory_of_frames(frames);
         self.w.line("uint64_t all = carrick_min64(core->mtu, cap);");
         self.w.line(format!("uint8_t *p = out{};", self.plus_net()));
-        self.w.lines(parts.frames_begin);
+        self.w.line("CARRICK_FRAMES_BEGIN(core, p + header_len);");
         self.w.line("core->assembly_buffer = 0;");
         self.w.line("core->space = headers <= all ? (uint32_t)all - headers : 0;");
         self.w.line("core->any = headers <= all && bp->frames__.count == 0;");
@@ -186,12 +186,12 @@ impl Emitter<'_> {
         self.cut(index, "e->done != 0 || !last", "e->done == 0", "cut");
         self.header_of_packet(bp);
         if !bp.parts.is_empty() {
-            self.w.lines(parts.frames_moved);
+            self.w.line("CARRICK_FRAMES_MOVE(core, p + header_len, payload_len);");
         }
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
         self.dialect.frames_written(self, bp);
         self.finish_packet(bp);
         self.w.line("e->done++;");
-        self.w.end_with(parts.ends);
+        self.w.end_with("return CARRICK_PACKET_LEN(headers, payload_len);");
     }
 }

@@ -201,9 +201,9 @@ impl Emitter<'_> {
             let begin =
                 if bp.parts.is_empty() { bp.fixed_len.to_string() } else { "header_len - options".into() };
             let read = self.names.own(&list.name);
-            let from = self.dialect.reads().arg;
-            self.w
-                .line(format!("if (!{read}_read(core, &h->opts__{from}, (uint32_t)({begin}), header_len))"));
+            self.w.line(format!(
+                "if (!{read}_read(core, &h->opts__ CARRICK_IN_ARG, (uint32_t)({begin}), header_len))"
+            ));
             self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_OPTIONS);"));
         }
         let ranges: Vec<String> = bp
@@ -230,12 +230,16 @@ impl Emitter<'_> {
             let len = packet_len(bp);
             let covered = match (header, payload) {
                 _ if fields.is_some() => sum_of_fields(bp, fields),
-                (true, whole) => self.dialect.received_sum(self, bp, whole),
+                (true, true) => format!("CARRICK_PACKET_SUM(core, p, {len})"),
+                (true, false) if self.dialect.reads_beyond_window(self, bp) => {
+                    "CARRICK_LONG_HEADER_SUM(core, p, header_len)".into()
+                }
+                (true, false) => "CARRICK_HEADER_SUM(core, p, header_len)".into(),
                 (false, true) => format!("{own} + carrick_sum(p + header_len, {len} - header_len)"),
                 (false, false) => own,
             };
             let sum = if pseudo {
-                let (pseudo_sum, ip) = (self.ip().pseudo, self.dialect.network());
+                let (pseudo_sum, ip) = (self.ip().pseudo, "CARRICK_IP(core, packet)->");
                 let last = self.last_destination(ip);
                 format!("{pseudo_sum}({ip}src, {last}, {ip}protocol, {len}) + {covered}")
             } else {
@@ -247,11 +251,7 @@ impl Emitter<'_> {
 
     /// In an extract function: refuses a packet whose checksum is wrong.
     pub(crate) fn refuse_damaged(&mut self, wrong: &str) {
-        let condition = match self.dialect.sums() {
-            None => format!("carrick_damaged({wrong})"),
-            Some(sums) => format!("{sums} && carrick_damaged({wrong})"),
-        };
-        self.w.line(format!("if ({condition})"));
+        self.w.line(format!("if (CARRICK_MAKES_SUMS(core) && carrick_damaged({wrong}))"));
         self.w.line(format!("    return {}(core, CARRICK_COUNT_BAD_CHECKSUM);", self.names.own("refuse")));
     }
 
@@ -304,12 +304,11 @@ impl Emitter<'_> {
             self.write_group("p", bp, &group);
         }
         if !bp.parts.is_empty() || options.is_some() {
-            self.dialect.writes(self, bp.fixed_len);
+            self.w.line(format!("CARRICK_OUT_BEGINS(core, p, {});", bp.fixed_len));
             self.write_parts(bp);
         }
         if let Some(options) = options {
-            let to = self.dialect.written().passed.arg;
-            self.w.line(format!("(void){options}_write(core, &h->opts__{to});"));
+            self.w.line(format!("(void){options}_write(core, &h->opts__ CARRICK_OUT_ARG);"));
         }
         self.w.end();
     }

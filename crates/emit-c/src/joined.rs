@@ -10,7 +10,7 @@ impl<'p> Emitter<'p> {
     /// How an engine makes a blueprint's packets, in a core whose host may have one.
     fn joined(&self, bp: &BlueprintDef) -> Option<Joined<'p>> {
         let p: &'p Program = self.p;
-        self.dialect.packets().joins.then(|| p.joined(bp).ok()).flatten()
+        self.dialect.joins().then(|| p.joined(bp).ok()).flatten()
     }
 
     pub(crate) fn joins(&self, bp: &BlueprintDef) -> bool {
@@ -18,7 +18,7 @@ impl<'p> Emitter<'p> {
     }
 
     pub(crate) fn has_joined(&self) -> bool {
-        self.dialect.packets().joins && self.p.has_joined()
+        self.dialect.joins() && self.p.has_joined()
     }
 
     /// The function that says how much payload leaves in one frame.

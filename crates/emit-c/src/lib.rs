@@ -146,6 +146,7 @@ impl<'p> Emitter<'p> {
             "claim",
             "counters",
             "cq",
+            "dialect",
             "fixed",
             self.ip().include,
             "rand",

@@ -23,7 +23,7 @@ impl Emitter<'_> {
             Instr::PktCopy { interface: to, header } => {
                 let to = interface(&self.value(to));
                 self.trace_instr(Opcode::PktCopy, &[&to]);
-                self.send("has_space", &self.dialect.copied(to), *header);
+                self.send("has_space", &format!("{to} | CARRICK_COPIED"), *header);
             }
             Instr::Drop => {
                 self.trace_instr(Opcode::Drop, &[]);
@@ -119,14 +119,15 @@ impl Emitter<'_> {
         self.w.line("core->counters[CARRICK_COUNT_TX_TOO_LONG]++;");
         self.w.line(leave);
         self.w.close("}");
-        self.w.line(format!("uint8_t *out = {};", self.dialect.forwarded()));
+        self.w.line("uint8_t *out = CARRICK_FORWARD_TO(core, (uint32_t)whole, interface);");
         self.w.line(format!("uint8_t *p = out{};", self.plus_net()));
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
         self.dialect.forward_payload(self, bp);
         self.pad(bp);
         self.fill_in(bp);
-        self.dialect.forward_ends(self);
-        self.w.end();
+        let headers = format!("{}header_len", self.net_and("h"));
+        self.w.line(format!("CARRICK_FORWARD(core, {headers}, payload, (uint32_t)payload_len, interface);"));
+        self.w.end_with(leave);
     }
 
     /// `e.pkt.extract(h);` in a processor: what cannot be read leaves `h` as it was.
@@ -135,15 +136,17 @@ impl Emitter<'_> {
         let def = &self.p.blueprints[kind.index()];
         let name = self.names.own(&def.name);
         let local = self.local(bp);
-        let [packet, ip] = self.dialect.looked_at();
-        let again = self.dialect.again(&self.names.declared(&def.name), &def.name, &local);
+        let ty = self.names.declared(&def.name);
         self.w.open("{");
-        self.line(stmt, again.declared);
-        self.open_at(stmt, format!("if ({name}_extract(core, {packet}, &{})) {{", again.at));
-        self.line(stmt, format!("{local} = {};", again.at));
+        self.line(stmt, format!("CARRICK_AGAIN(core, struct {ty}, {}_, {local});", def.name));
+        self.open_at(stmt, format!("if ({name}_extract(core, CARRICK_LOOKED_AT(core), again__)) {{"));
+        self.line(stmt, format!("{local} = *again__;"));
         for field in &self.p.net_header.fields {
             let member = net_member(field.field);
-            let (to, from) = (format!("{local}.net__.{member}"), format!("{ip}{member}"));
+            let (to, from) = (
+                format!("{local}.net__.{member}"),
+                format!("CARRICK_IP(core, CARRICK_LOOKED_AT(core))->{member}"),
+            );
             let text = match field.ty {
                 Ty::Array(..) => format!("CARRICK_COPY_ARRAY({to}, {from});"),
                 _ => format!("{to} = {from};"),

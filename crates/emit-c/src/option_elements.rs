@@ -59,13 +59,13 @@ impl Emitter<'_> {
 
     /// Writes them where the list of options has come to.
     pub(crate) fn write_elements_here(&mut self, opt: &OptDef, list: &OptElements) {
-        let (place, to) = (Self::option_list(opt, list), self.dialect.written());
+        let place = Self::option_list(opt, list);
         self.each_option_element(&place, list);
-        self.w.lines(to.here);
+        self.w.line("CARRICK_OUT_HERE(core);");
         for (member, ty, at) in self.element_parts(list) {
             self.w.line(stored("q", at, arith::shape(&ty).0 / 8, &format!("{place}.items[i]{member}")));
         }
-        self.w.line(format!("{} += {};", to.position, list.octets(self.p)));
+        self.written(list.octets(self.p));
         self.w.close("}");
     }
 

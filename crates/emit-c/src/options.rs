@@ -64,8 +64,10 @@ impl Emitter<'_> {
     /// Opens the function that writes a list, from where the dialect's cursor is.
     pub(crate) fn writing_head(&mut self, list: &OptListDef) {
         let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
-        let (core, to) = (self.core_param(), self.dialect.written().passed.param);
-        self.w.open(format!("CARRICK_GLOBAL_FN int {name}_write({core}, const struct {ty} *o{to}) {{"));
+        let core = self.core_param();
+        self.w.open(format!(
+            "CARRICK_GLOBAL_FN int {name}_write({core}, const struct {ty} *o CARRICK_OUT_PARAM) {{"
+        ));
         self.w.line("CARRICK_GIVEN(core && o);");
     }
 
@@ -94,7 +96,7 @@ impl Emitter<'_> {
 
     fn writing(&mut self, list: &OptListDef) {
         self.writing_head(list);
-        let (align, pad, to) = (list.align, list.pad, self.dialect.written());
+        let (align, pad) = (list.align, list.pad);
         for member in &list.members {
             let opt = &self.p.opts[member.index()];
             if opt.list.is_some() {
@@ -104,7 +106,7 @@ impl Emitter<'_> {
             let whole = u32::from(opt.len).next_multiple_of(align);
             let before = whole - u32::from(opt.len);
             self.w.open(format!("if (o->has_{}) {{", opt.name));
-            self.w.lines(to.here);
+            self.w.line("CARRICK_OUT_HERE(core);");
             for at in 0..before {
                 self.w.line(format!("q[{at}] = {pad};"));
             }
@@ -113,7 +115,7 @@ impl Emitter<'_> {
                 self.w.line(format!("q[{}] = {};", before + 1, opt.len));
             }
             self.write_option_fields(opt, before + 2);
-            self.w.line(format!("{} += {whole};", to.position));
+            self.written(whole);
             self.w.close("}");
         }
         self.w.end_with("return 0;");
@@ -133,7 +135,7 @@ impl Emitter<'_> {
 
     /// Writes an option with a list: how much padding is in front of it can depend on the number of elements.
     fn write_listed(&mut self, opt: &OptDef, list: &OptListDef) {
-        let (len, align, to) = (u32::from(opt.len), list.align, self.dialect.written());
+        let (len, align) = (u32::from(opt.len), list.align);
         let Some(elements) = &opt.list else { return };
         self.w.open(format!("if (o->has_{}) {{", opt.name));
         self.w.line(format!("uint32_t len = {len}u{};", self.listed_octets(opt)));
@@ -141,13 +143,14 @@ impl Emitter<'_> {
         if !same {
             self.w.line(format!("uint32_t pad = (0u - len) & {}u;", align - 1));
             self.w.open(format!("for (uint32_t i = 0; i < {} && i < pad; i++) {{", align - 1));
-            self.w.lines(to.here);
-            self.w.line(format!("q[0] = {};\n{} += 1;", list.pad, to.position));
+            self.w.line("CARRICK_OUT_HERE(core);");
+            self.w.line(format!("q[0] = {};", list.pad));
+            self.written(1);
             self.w.close("}");
         }
         let before = if same { len.next_multiple_of(align) - len } else { 0 };
         self.w.open("{");
-        self.w.lines(to.here);
+        self.w.line("CARRICK_OUT_HERE(core);");
         for at in 0..before {
             self.w.line(format!("q[{at}] = {};", list.pad));
         }
@@ -155,7 +158,7 @@ impl Emitter<'_> {
         self.w.line(format!("q[{}] = (uint8_t)len;", before + 1));
         let first = self.write_option_fields(opt, before + 2);
         self.write_elements(opt, elements, first);
-        self.w.line(format!("{} += {before} + len;", to.position));
+        self.written(format!("{before} + len"));
         self.w.close("}");
         self.w.close("}");
     }
@@ -196,12 +199,12 @@ impl Emitter<'_> {
     /// Opens the function that reads one option.
     pub(crate) fn one_head(&mut self, list: &OptListDef) {
         let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
-        let (core, from) = (self.core_param(), self.dialect.reads().param);
+        let core = self.core_param();
         self.w.line(
             "/* The bytes of the option there, where so many are left: more if its length is impossible. */",
         );
         self.w.open(format!(
-            "CARRICK_GLOBAL_FN uint32_t {name}_one({core}, CARRICK_UNUSED struct {ty} *o{from}, uint32_t at, uint32_t left) {{"
+            "CARRICK_GLOBAL_FN uint32_t {name}_one({core}, CARRICK_UNUSED struct {ty} *o CARRICK_IN_PARAM, uint32_t at, uint32_t left) {{"
         ));
         self.w.line("const uint32_t impossible = CARRICK_END_OF_OPTIONS - 1;");
         self.w.line("if (!core || !o)\n    return impossible;");
@@ -209,7 +212,7 @@ impl Emitter<'_> {
 
     fn reading(&mut self, list: &OptListDef) {
         self.one_head(list);
-        self.w.line(format!("const uint8_t *q = {};", self.dialect.read_at("at")));
+        self.w.line("const uint8_t *q = CARRICK_IN_AT(core, p, at);");
         self.w.line("if (*q == 0)\n    return CARRICK_END_OF_OPTIONS;");
         self.single_options(list);
         self.w.line("if (left < 2 || q[1] < 2 || q[1] > left)\n    return impossible;");
@@ -221,10 +224,10 @@ impl Emitter<'_> {
     /// Opens the function that reads a list, of which it returns the name.
     pub fn options_reader(&mut self, list: &OptListDef) -> String {
         let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
-        let (core, from) = (self.core_param(), self.dialect.reads().param);
+        let core = self.core_param();
         self.w.line("/* False if a length is impossible. */");
         self.w.open(format!(
-            "CARRICK_GLOBAL_FN int {name}_read({core}, struct {ty} *o{from}, uint32_t from, uint32_t to) {{"
+            "CARRICK_GLOBAL_FN int {name}_read({core}, struct {ty} *o CARRICK_IN_PARAM, uint32_t from, uint32_t to) {{"
         ));
         self.w.line("CARRICK_GIVEN(core && o);");
         name

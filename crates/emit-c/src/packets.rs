@@ -67,7 +67,7 @@ impl Emitter<'_> {
         self.join(bp);
         self.w.line("bool last = e->done + payload_len == whole;");
         self.w.line("core->last = last || (whole && !mss);");
-        self.w.lines(self.dialect.packets().payload_begins);
+        self.w.line("CARRICK_PAYLOAD_BEGINS(core, bp->payload__, whole);");
         self.padding(bp);
         let padded = if bp.payload_align > 1 { " + padding" } else { "" };
         self.w.open(format!(
@@ -87,7 +87,7 @@ impl Emitter<'_> {
         self.finish_packet(bp);
         let out = if bp.payload_align > 1 { "payload_len - padding" } else { "payload_len" };
         self.w.line(format!("e->done += {out};"));
-        self.w.end_with(self.dialect.packets().ends);
+        self.w.end_with("return CARRICK_PACKET_LEN(headers, payload_len);");
     }
 
     /// A packet with a field outside of its range is not made: this is done instead.
@@ -117,7 +117,7 @@ impl Emitter<'_> {
         self.checksums(bp);
         if self.has_net() {
             let len = format!("(uint32_t)(header_len + payload_len{})", tail(bp));
-            self.build_net(&len, self.dialect.packets().identification);
+            self.build_net(&len, "CARRICK_IDENTIFICATION(core)");
         }
         self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
         self.count_joined(bp);
@@ -126,7 +126,9 @@ impl Emitter<'_> {
     /// Writes the network header at `out`, before `len` bytes.
     pub(crate) fn build_net(&mut self, len: &str, identification: &str) {
         self.w.line(match self.p.net_header.layer {
-            NetLayer::Ipv6 if self.routes() => format!("{}, {len});", self.dialect.packets().routed),
+            NetLayer::Ipv6 if self.routes() => {
+                format!("CARRICK_BUILD_ROUTED(core, out, &h->net__, header_len, {len});")
+            }
             NetLayer::Ipv6 => format!("carrick_ip6_build(out, &h->net__, {len});"),
             NetLayer::Ipv4 | NetLayer::Link => {
                 format!("carrick_ip_build(out, &h->net__, {len}, {identification});")
@@ -136,8 +138,8 @@ impl Emitter<'_> {
 
     /// The sum of the payload was made when it was copied; the header's comes last, when its stores are through.
     fn checksums(&mut self, bp: &BlueprintDef) {
-        let of_header = self.dialect.packets().header_sum;
-        let when = self.dialect.sums().map_or_else(String::new, |sums| format!("if ({sums})\n    "));
+        let of_header = "CARRICK_WRITTEN_HEADER_SUM(p, header_len)";
+        let when = "if (CARRICK_MAKES_SUMS(core))\n    ";
         for field in &bp.fields {
             let BpFieldKind::Checksum { pseudo, header, payload, fields } = field.kind else { continue };
             let mut sum = match (header, payload) {

@@ -43,11 +43,11 @@ impl Emitter<'_> {
         }
         let short = format!("    return {}(core, CARRICK_COUNT_SHORT);", self.names.own("refuse"));
         let room = format!("{} - header_len{}", packet_len(bp), less_tail(bp));
-        let steps = self.dialect.steps();
-        self.w.lines(steps.begin);
+        self.w.line("CARRICK_STEP_OVER(core, header_len, 0u);");
         for part in &bp.parts {
             self.open_part(bp, part);
-            self.w.lines(steps.here);
+            self.w.line("CARRICK_STEP(core, header_len);");
+            self.w.line("const uint8_t *q = CARRICK_IN_AT(core, p, header_len);");
             let octets = if part.varint {
                 let field = safe(&bp.part_fields(part)[0].name);
                 self.w.line(format!("uint32_t octets = carrick_varint_load(q, {room}, &h->{field});"));
@@ -61,7 +61,7 @@ impl Emitter<'_> {
                 }
                 octets
             };
-            self.w.line(format!("{} {octets};", steps.moved));
+            self.w.line(format!("CARRICK_STEP_OVER(core, header_len, {octets});"));
             if part.when.is_some() {
                 self.w.close("} else {");
                 self.w.open_again();
@@ -72,26 +72,35 @@ impl Emitter<'_> {
             }
             self.w.close("}");
         }
-        self.w.lines(steps.end);
+        self.w.line("CARRICK_STEP(core, header_len);");
     }
 
     /// In a write function: the parts, and behind them the dialect's cursor.
     pub(crate) fn write_parts(&mut self, bp: &BlueprintDef) {
-        let to = self.dialect.written();
         for part in &bp.parts {
             self.open_part(bp, part);
             if part.varint {
                 let value = self.varint_value(bp, part);
-                self.w.line(format!("{} += carrick_varint_store({}, {value});", to.position, to.at));
+                self.write_varint(&value);
             } else {
-                self.w.lines(to.here);
+                self.w.line("CARRICK_OUT_HERE(core);");
                 for group in groups(bp.part_fields(part)) {
                     self.write_group("q", bp, &group);
                 }
-                self.w.line(format!("{} += {};", to.position, bp.part_len(part)));
+                self.written(bp.part_len(part));
             }
             self.w.close("}");
         }
+    }
+
+    /// Where the next byte is written: a variable-length integer.
+    pub(crate) fn write_varint(&mut self, value: &str) {
+        self.w.line(format!("CARRICK_OUT_MOVE(core, carrick_varint_store(CARRICK_OUT_AT(core), {value}));"));
+    }
+
+    /// So many bytes were written at `q`.
+    pub(crate) fn written(&mut self, octets: impl std::fmt::Display) {
+        self.w.line(format!("CARRICK_OUT_MOVE(core, {octets});"));
     }
 
     /// The C of how long a blueprint's longest header is.

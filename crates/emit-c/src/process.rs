@@ -4,13 +4,12 @@
 use carrick_ir::{BlueprintDef, ContextDef, CtxId, EventId, Function, LocalId, OptListDef, Ty};
 
 use crate::Emitter;
-use crate::blueprint::{packet_len, sums_payload};
-use crate::emitter::{Blocks, Cursor, Dialect, Packets, Passed, RetiredList, Scratch, Slot, Steps};
-use crate::names::safe;
+use crate::blueprint::sums_payload;
+use crate::emitter::{Blocks, Dialect, RetiredList, Slot};
 
 /// The sum of a payload that is written, where the core makes checksums.
 const PAYLOAD_SUM: &str =
-    "uint64_t payload_sum = core->checksums_offloaded ? 0 : carrick_sum(p + header_len, payload_len);";
+    "uint64_t payload_sum = CARRICK_MAKES_SUMS(core) ? carrick_sum(p + header_len, payload_len) : 0;";
 
 pub struct Process;
 
@@ -23,10 +22,6 @@ impl Dialect for Process {
         e.one_function(function);
     }
 
-    fn scratch(&self, ty: &str, name: &str) -> Scratch {
-        Scratch { declared: format!("struct {ty} {};", safe(name)), at: safe(name) }
-    }
-
     fn nothing(&self) -> &'static str {
         "return;"
     }
@@ -35,20 +30,12 @@ impl Dialect for Process {
         true
     }
 
-    fn divides_signed(&self) -> bool {
+    fn joins(&self) -> bool {
         true
     }
 
-    fn random(&self) -> &'static str {
-        "carrick_pcg_next(&core->rng)"
-    }
-
-    fn arm_timer(&self, timer: &str) -> String {
-        format!("carrick_timer_restart(&core->wheel, {timer}, core->now, after);")
-    }
-
-    fn stop_timer(&self, timer: &str) -> String {
-        format!("carrick_timer_stop(&core->wheel, {timer});")
+    fn divides_signed(&self) -> bool {
+        true
     }
 
     fn instance_begins(&self, e: &mut Emitter<'_>, ctx: CtxId) {
@@ -173,26 +160,12 @@ impl Dialect for Process {
         ));
     }
 
-    fn packets(&self) -> Packets {
-        Packets {
-            payload_begins: "",
-            frame: "core->frames + core->assembly_buffer",
-            frames_begin: "core->frames = p + header_len;",
-            frames_moved: "memmove(p + header_len, core->frames, payload_len);",
-            header_sum: "carrick_sum(p, header_len)",
-            routed: "carrick_ip6_build_routed(out, &h->net__",
-            identification: "core->identification++",
-            ends: "return (uint32_t)(headers + payload_len);",
-            joins: true,
-        }
-    }
-
     fn payload_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef) {
         if sums_payload(bp) {
             e.w.line("uint64_t payload_sum = 0;");
         }
         let when =
-            if e.joins(bp) { "!core->checksums_offloaded && !joined" } else { "!core->checksums_offloaded" };
+            if e.joins(bp) { "CARRICK_MAKES_SUMS(core) && !joined" } else { "CARRICK_MAKES_SUMS(core)" };
         e.payload_octets("e->done", sums_payload(bp).then_some(when));
         e.trace_payload("e->done", index);
     }
@@ -209,73 +182,6 @@ impl Dialect for Process {
         }
     }
 
-    fn reading_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        if bp.frame {
-            e.w.line("const uint8_t *p = packet->rest[0];");
-            e.w.line("uint32_t len = (uint32_t)(packet->rest[1] - p);");
-        } else {
-            e.w.line("const uint8_t *p = packet->ptr;");
-        }
-    }
-
-    fn payload_begin(&self, _bp: &BlueprintDef) -> &'static str {
-        "p + header_len"
-    }
-
-    fn left(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        if bp.frame {
-            e.w.line("packet->rest[0] = p + header_len + h->payload__.len;");
-        } else if e.has_frames() {
-            e.w.line("packet->rest[0] = p + header_len;");
-            e.w.line("packet->rest[1] = packet->rest[0] + h->payload__.len;");
-        }
-    }
-
-    fn sums(&self) -> Option<&'static str> {
-        Some("!core->checksums_offloaded")
-    }
-
-    fn received_sum(&self, _e: &Emitter<'_>, bp: &BlueprintDef, whole: bool) -> String {
-        format!("carrick_sum(p, {})", if whole { packet_len(bp) } else { "header_len" })
-    }
-
-    fn network(&self) -> &'static str {
-        "packet->ip->"
-    }
-
-    fn peek(&self, _e: &Emitter<'_>, packet: &str) -> String {
-        format!("({packet}->rest[0] < {packet}->rest[1] ? *{packet}->rest[0] : 0u)")
-    }
-
-    fn tx_room(&self, _e: &Emitter<'_>, name: &str, at: &str) -> String {
-        format!("carrick_tx_room(&{at}->tx__, core->{name}_tx_pool.mask)")
-    }
-
-    fn writes(&self, e: &mut Emitter<'_>, begin: u32) {
-        e.w.line(format!("CARRICK_UNUSED uint8_t *q = p + {begin};"));
-    }
-
-    fn written(&self) -> Cursor {
-        Cursor {
-            passed: Passed { param: ", CARRICK_UNUSED uint8_t *q", arg: ", q" },
-            here: "",
-            at: "q",
-            position: "q",
-        }
-    }
-
-    fn reads(&self) -> Passed {
-        Passed { param: ", CARRICK_UNUSED const uint8_t *p", arg: ", p" }
-    }
-
-    fn read_at(&self, at: &str) -> String {
-        format!("p + {at}")
-    }
-
-    fn steps(&self) -> Steps {
-        Steps { begin: "", here: "const uint8_t *q = p + header_len;", moved: "header_len +=", end: "" }
-    }
-
     fn forward_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
         let (ty, name, core) = (e.names.declared(&bp.name), e.names.own(&bp.name), e.core_param());
         e.w.open(format!(
@@ -283,23 +189,11 @@ impl Dialect for Process {
         ));
     }
 
-    fn forwarded(&self) -> &'static str {
-        "carrick_store_make(&core->store, (uint32_t)whole, interface)"
-    }
-
     fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
         e.w.line("if (payload_len)\n    memcpy(p + header_len, h->payload__.ptr, payload_len);");
         if sums_payload(bp) {
             e.w.line(PAYLOAD_SUM);
         }
-    }
-
-    fn looked_at(&self) -> [&'static str; 2] {
-        ["core->looked_at", "core->looked_at->ip->"]
-    }
-
-    fn again(&self, ty: &str, _name: &str, local: &str) -> Scratch {
-        Scratch { declared: format!("struct {ty} read__ = {local};"), at: "read__".into() }
     }
 
     fn options_loop(&self, e: &mut Emitter<'_>, list: &OptListDef) {

@@ -81,9 +81,11 @@ impl Emitter<'_> {
         let used = chain.scratchpads.iter().filter(|s| functions.iter().any(|f| takes(f, &Ty::Scratch(**s))));
         for scratch in used {
             let name = &self.p.scratchpads[scratch.index()].name;
-            let scratch = self.dialect.scratch(&self.names.declared(name), name);
-            self.w.lines(&scratch.declared);
-            self.w.line(format!("{}_initial(core, &{});", self.names.own(name), scratch.at));
+            self.w.line(format!(
+                "CARRICK_SCRATCH(core, struct {}, scratch_{name});",
+                self.names.declared(name)
+            ));
+            self.w.line(format!("{}_initial(core, scratch_{name});", self.names.own(name)));
         }
         let mut open = 0;
         for (at, func) in functions.iter().enumerate() {
@@ -104,9 +106,7 @@ impl Emitter<'_> {
             Ty::Event(_) => ", e".to_owned(),
             Ty::Context(c) if chain.context == Some(*c) => ", c".to_owned(),
             Ty::Context(c) => format!(", {}", self.instance(*c)),
-            Ty::Scratch(s) => {
-                format!(", &{}", self.dialect.scratch("", &self.p.scratchpads[s.index()].name).at)
-            }
+            Ty::Scratch(s) => format!(", scratch_{}", self.p.scratchpads[s.index()].name),
             _ => String::new(),
         });
         format!("fn_{}(core{}{});", def.name, self.dialect.chain(), args.collect::<String>())

@@ -74,8 +74,7 @@ impl<'p> Emitter<'p> {
             StmtKind::Assign { place, value } => self.assign(stmt, place, value),
             StmtKind::Call { dest, func, args } => self.call(stmt, *dest, *func, args),
             StmtKind::Random { dest } => {
-                let next = self.dialect.random();
-                let text = format!("{} = {next};", self.declared_local(*dest));
+                let text = format!("{} = CARRICK_RANDOM(core);", self.declared_local(*dest));
                 self.line(stmt, text);
             }
             StmtKind::Change { what, dest, on, args } => self.change(stmt, (*what, *dest), on, args),

@@ -93,15 +93,15 @@ impl Emitter<'_> {
             return;
         }
         let timer = format!("&c->timers__[{}]", self.bounded("timer".into(), ctx.timers.len() as u32));
-        let arm = self.dialect.arm_timer(&timer);
+        let start = format!("CARRICK_TIMER_START(core, {timer}, after);");
         self.timer_instruction(
             ctx,
             "start",
             Opcode::TimerStart,
-            &format!("if (!carrick_timer_armed({timer}))\n    {arm}"),
+            &format!("if (!carrick_timer_armed({timer}))\n    {start}"),
         );
-        self.timer_instruction(ctx, "restart", Opcode::TimerRestart, &arm);
-        let stop = self.dialect.stop_timer(&timer);
+        self.timer_instruction(ctx, "restart", Opcode::TimerRestart, &start);
+        let stop = format!("CARRICK_TIMER_STOP(core, {timer});");
         self.timer_instruction(ctx, "stop", Opcode::TimerStop, &stop);
     }
 

@@ -54,22 +54,20 @@ impl Emitter<'_> {
 
     /// Writes an option where the list has come to.
     fn write_wide(&mut self, opt: &OptDef) {
-        let to = self.dialect.written();
-        let varint = |value: &str| format!("{} += carrick_varint_store({}, {value});", to.position, to.at);
         self.w.open(format!("if (o->has_{}) {{", opt.name));
-        self.w.line(varint(&format!("{}u", opt.wide.unwrap_or_default())));
-        self.w.line(varint(&self.wide_len(opt)));
+        self.write_varint(&format!("{}u", opt.wide.unwrap_or_default()));
+        self.write_varint(&self.wide_len(opt));
         for field in &opt.fields {
             let value = self.option_value(opt, field);
             if field.varint {
-                self.w.line(varint(&value));
+                self.write_varint(&value);
                 continue;
             }
             let octets = arith::shape(&field.ty).0 / 8;
             self.w.open("{");
-            self.w.lines(to.here);
+            self.w.line("CARRICK_OUT_HERE(core);");
             self.w.line(stored("q", 0, octets, &value));
-            self.w.line(format!("{} += {octets};", to.position));
+            self.written(octets);
             self.w.close("}");
         }
         if let Some(list) = &opt.list {
@@ -80,21 +78,19 @@ impl Emitter<'_> {
 
     /// Reads one option.
     fn read_wide(&mut self, list: &OptListDef, opts: &[&OptDef]) {
-        let (name, from) = (self.names.own(&list.name), self.dialect.reads());
+        let name = self.names.own(&list.name);
         self.one_head(list);
         self.w.line("uint64_t kind = 0, len = 0;");
-        let first = self.dialect.read_at("at");
-        self.w.line(format!("uint32_t octets = carrick_varint_load({first}, left, &kind);"));
+        self.w.line("uint32_t octets = carrick_varint_load(CARRICK_IN_AT(core, p, at), left, &kind);");
         self.w.line("if (!octets)\n    return impossible;");
-        let second = self.dialect.read_at("at + octets");
-        self.w.line(format!("uint32_t of_len = carrick_varint_load({second}, left - octets, &len);"));
+        self.w.line("uint32_t of_len = carrick_varint_load(CARRICK_IN_AT(core, p, at + octets), left - octets, &len);");
         self.w.line("octets += of_len;");
         self.w.line("if (!of_len || len > left - octets)\n    return impossible;");
         for opt in opts {
             let kind = opt.wide.unwrap_or_default();
             self.w.line(format!(
-                "if (kind == {kind}u && {name}_{}_read(core, o{}, at + octets, (uint32_t)len) != (int)len)",
-                opt.name, from.arg
+                "if (kind == {kind}u && {name}_{}_read(core, o CARRICK_IN_ARG, at + octets, (uint32_t)len) != (int)len)",
+                opt.name
             ));
             self.w.line("    return impossible;");
         }
@@ -107,9 +103,8 @@ impl Emitter<'_> {
             (self.names.declared(&list.name), self.names.own(&list.name), self.core_param());
         self.w.line("/* How many bytes the fields took, which begin there; less than none if they are not all there. */");
         self.w.open(format!(
-            "CARRICK_INLINE int {name}_{}_read({core}, struct {ty} *o{}, uint32_t at, uint32_t len) {{",
-            opt.name,
-            self.dialect.reads().param
+            "CARRICK_INLINE int {name}_{}_read({core}, struct {ty} *o CARRICK_IN_PARAM, uint32_t at, uint32_t len) {{",
+            opt.name
         ));
         self.w.line("uint32_t begin = at;");
         self.w.line(format!("o->has_{} = true;", opt.name));
@@ -118,7 +113,7 @@ impl Emitter<'_> {
         }
         if let Some(list) = &opt.list {
             self.w.line("uint32_t listed = len - (at - begin);");
-            self.w.line(format!("const uint8_t *q = {};", self.dialect.read_at("at")));
+            self.w.line("const uint8_t *q = CARRICK_IN_AT(core, p, at);");
             self.read_elements(opt, list, 0, "-1");
             self.w.line("at += listed;");
         }
@@ -128,7 +123,7 @@ impl Emitter<'_> {
 
     fn read_field(&mut self, opt: &OptDef, field: &OptField) {
         let place = format!("o->{}.{}", safe(&opt.name), safe(&field.name));
-        let (from, left) = (self.dialect.read_at("at"), "len - (at - begin)");
+        let (from, left) = ("CARRICK_IN_AT(core, p, at)", "len - (at - begin)");
         if field.varint {
             self.w.open("{");
             self.w.line(format!("uint32_t octets = carrick_varint_load({from}, {left}, &{place});"));
@@ -138,7 +133,7 @@ impl Emitter<'_> {
         }
         let octets = arith::shape(&field.ty).0 / 8;
         self.w.line(format!("if ({left} < {octets})\n    return -1;"));
-        let load = loaded(&format!("({from})"), 0, octets);
+        let load = loaded(from, 0, octets);
         self.w.line(format!("{place} = ({}){load};", self.names.ctype(&field.ty)));
         self.w.line(format!("at += {octets};"));
     }

@@ -13,6 +13,8 @@
 
 /* In place of an interface: the packet is discarded. */
 #define CARRICK_NOWHERE UINT32_MAX
+/* Beside an interface: it is a copy of the packet that leaves by it, which makes no difference here. */
+#define CARRICK_COPIED 0u
 
 /* A stored packet. */
 struct carrick_held {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use carrick_emit_c::Emitter;
-use carrick_emit_c::emitter::{Blocks, Cursor, Dialect, Packets, Passed, RetiredList, Scratch, Slot, Steps};
+use carrick_emit_c::emitter::{Blocks, Dialect, RetiredList, Slot};
 use carrick_emit_c::term::{CType, Term};
 use carrick_ir::{
     Block, BlueprintDef, ContextDef, CtxId, EventId, Expr, FuncId, Function, LocalId, OptListDef, Stmt, Ty,
@@ -13,9 +13,6 @@ use carrick_ir::{
 use crate::crossing::MANY;
 use crate::frames::{is_own_record, is_record};
 use crate::{blocks, frames, loops, middlebox, out, owners, queue, raised, reading, units};
-
-/// Where the next byte of a header goes.
-const HERE: &str = "core->out + CARRICK_BEGIN + carrick_at(CARRICK_READ(core->at), CARRICK_HEADER_MAX)";
 
 pub struct Kernel {
     /// the functions that are put into their callers
@@ -29,10 +26,6 @@ impl Dialect for Kernel {
 
     fn function<'p>(&self, e: &mut Emitter<'p>, function: &'p Function) {
         frames::function(e, function, !self.inlined.contains(&function.name));
-    }
-
-    fn scratch(&self, _ty: &str, name: &str) -> Scratch {
-        Scratch { declared: String::new(), at: format!("core->scratch_{name}") }
     }
 
     fn nothing(&self) -> &'static str {
@@ -80,22 +73,10 @@ impl Dialect for Kernel {
         false
     }
 
-    fn random(&self) -> &'static str {
-        "carrick_random(shared)"
-    }
-
-    fn arm_timer(&self, timer: &str) -> String {
-        format!("carrick_timer_begin({timer}, &core->timers, core->now, after);")
-    }
-
-    fn stop_timer(&self, timer: &str) -> String {
-        format!("carrick_timer_stop({timer});")
-    }
-
     fn instance_begins(&self, e: &mut Emitter<'_>, ctx: CtxId) {
         owners::owner_is(e, "c->owner__", "core->chain.owner");
         let ctx = &e.p.contexts[ctx.index()];
-        e.each_timer(ctx, &|number| vec![self.stop_timer(&format!("&c->timers__[{number}]"))]);
+        e.each_timer(ctx, &|number| vec![format!("CARRICK_TIMER_STOP(core, &c->timers__[{number}]);")]);
     }
 
     fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str) {
@@ -254,20 +235,6 @@ impl Dialect for Kernel {
         true
     }
 
-    fn packets(&self) -> Packets {
-        Packets {
-            payload_begins: "core->payload = bp->payload__;\ncore->whole = whole;",
-            frame: "core->out + CARRICK_BEGIN",
-            frames_begin: "core->whole = 0;",
-            frames_moved: "",
-            header_sum: "carrick_sum_piece(p, header_len)",
-            routed: "(void)CARRICK_OWN(build_routed)(core, &h->net__, header_len",
-            identification: "CARRICK_OWN(identification)()",
-            ends: "return (int)headers;",
-            joins: false,
-        }
-    }
-
     fn payload_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef) {
         out::part_of_payload(e, "e->done");
         out::sum_of_payload(e, bp);
@@ -291,115 +258,16 @@ impl Dialect for Kernel {
         out::sum_of_payload(e, bp);
     }
 
-    fn reading_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        if bp.frame {
-            e.w.line("uint32_t len = packet->rest[1] - packet->rest[0];");
-        }
-        if reading::looks_further(e) {
-            let from = if bp.frame { "packet->rest[0]" } else { "0" };
-            e.w.line(format!("(void){}(core, {from});", e.names.own("look")));
-        }
-        e.w.line("CARRICK_UNUSED const uint8_t *p = core->in;");
-    }
-
-    fn payload_begin(&self, bp: &BlueprintDef) -> &'static str {
-        match bp.frame {
-            true => "CARRICK_TO_ADDR(CARRICK_IN_FRAME | (core->begin + packet->rest[0] + header_len))",
-            false => "CARRICK_TO_ADDR(CARRICK_IN_FRAME | (core->begin + header_len))",
-        }
-    }
-
-    fn left(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        if bp.frame {
-            e.w.line("packet->rest[0] += header_len + (uint32_t)h->payload__.len;");
-        } else if e.has_frames() {
-            e.w.line("packet->rest[0] = header_len;");
-            e.w.line("packet->rest[1] = header_len + (uint32_t)h->payload__.len;");
-        }
-    }
-
-    fn sums(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn received_sum(&self, e: &Emitter<'_>, bp: &BlueprintDef, whole: bool) -> String {
-        match whole {
-            true => "core->sum",
-            false if reading::is_in_window(e, bp) => "carrick_sum_of(p, CARRICK_SEEN, header_len)",
-            false => "CARRICK_OWN(sum_at)(core->begin + core->looked, header_len)",
-        }
-        .into()
-    }
-
-    fn network(&self) -> &'static str {
-        "core->ip."
-    }
-
-    fn peek(&self, e: &Emitter<'_>, packet: &str) -> String {
-        format!("{}(core, {packet})", e.names.own("peek"))
-    }
-
-    fn tx_room(&self, e: &Emitter<'_>, name: &str, at: &str) -> String {
-        format!("{}_tx_room({at})", e.names.own(name))
-    }
-
-    fn writes(&self, e: &mut Emitter<'_>, begin: u32) {
-        e.w.line(format!("core->at = {begin};"));
-    }
-
-    fn written(&self) -> Cursor {
-        Cursor {
-            passed: Passed { param: "", arg: "" },
-            here: "uint8_t *q = core->out + CARRICK_BEGIN + carrick_at(CARRICK_READ(core->at), CARRICK_HEADER_MAX);",
-            at: HERE,
-            position: "core->at",
-        }
-    }
-
-    fn reads(&self) -> Passed {
-        Passed { param: "", arg: "" }
-    }
-
-    fn read_at(&self, at: &str) -> String {
-        format!("core->in + carrick_at({at}, CARRICK_SEEN)")
-    }
-
-    fn steps(&self) -> Steps {
-        Steps {
-            begin: "core->at = header_len;",
-            here: "header_len = CARRICK_READ(core->at);\nconst uint8_t *q = core->in + carrick_at(header_len, CARRICK_SEEN);",
-            moved: "core->at = header_len +",
-            end: "header_len = CARRICK_READ(core->at);",
-        }
+    fn reads_beyond_window(&self, e: &Emitter<'_>, bp: &BlueprintDef) -> bool {
+        !reading::is_in_window(e, bp)
     }
 
     fn forward_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
         middlebox::forward(e, bp);
     }
 
-    fn forward_ends(&self, e: &mut Emitter<'_>) {
-        middlebox::forwarded(e);
-    }
-
-    fn forwarded(&self) -> &'static str {
-        "core->out + CARRICK_ETHERNET"
-    }
-
     fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
         middlebox::payload_stays(e, bp);
-    }
-
-    fn copied(&self, interface: String) -> String {
-        format!("{interface} | CARRICK_COPIED")
-    }
-
-    fn looked_at(&self) -> [&'static str; 2] {
-        ["&core->packet", "core->ip."]
-    }
-
-    fn again(&self, _ty: &str, name: &str, local: &str) -> Scratch {
-        let at = format!("core->again.{name}_");
-        Scratch { declared: format!("CARRICK_COPY(&{at}, &{local});"), at }
     }
 
     /// Where in the packet the next option is stands in the core, and each option is verified apart: else the verifier

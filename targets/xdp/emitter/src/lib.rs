@@ -78,6 +78,7 @@ fn kernel_source(e: &mut Emitter<'_>) {
         e.w.line(format!("#include \"carrick/{}.h\"", e.ip().quoted_include));
     }
     blocks::include_blocks(e);
+    e.w.line("#include \"carrick/dialect.h\"");
     e.w.blank();
     e.type_declarations();
     state::structs(e);

@@ -55,14 +55,3 @@ pub(crate) fn payload_stays(e: &mut Emitter<'_>, bp: &BlueprintDef) {
         e.w.line(format!("uint64_t payload_sum = payload_len ? {sum}(core, payload - core->begin) : 0;"));
     }
 }
-
-/// Its end.
-pub(crate) fn forwarded(e: &mut Emitter<'_>) {
-    let with = match uses::stores(e.p) {
-        true => format!("(void){}(core, ", e.names.own("store_with")),
-        false => "carrick_store_with(&core->store, ".into(),
-    };
-    let headers = format!("{}header_len", e.net_and("h"));
-    e.w.line(format!("{with}{headers}, payload, (uint32_t)payload_len, interface);"));
-    e.w.line("return 0;");
-}
