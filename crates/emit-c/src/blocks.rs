@@ -97,7 +97,7 @@ impl<'p> Emitter<'p> {
         for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| !c.global) {
             self.w.line(format!("if (handle >> 56 == {})", number + 1));
             self.w.line("    return before + (uint32_t)handle;");
-            self.w.line(format!("before += (uint32_t){};", self.dialect.capacity(self, ctx)));
+            self.w.line(format!("before += (uint32_t)CARRICK_CAPACITY(core, {});", ctx.name));
         }
         self.w.end_with("return 0;");
     }
@@ -113,13 +113,12 @@ impl<'p> Emitter<'p> {
         if !self.flows_change() {
             return;
         }
-        let blocks = self.dialect.blocks();
         self.w.line("/* A flow begins: it has the share and the priority that all had at first. */");
         self.open_on_core("CARRICK_GLOBAL_FN int ", "flow_begins", ", uint64_t handle");
-        self.w.line(blocks.held);
+        self.w.line("CARRICK_OPEN_BLOCKS(core, s);");
         self.w.line(format!("CARRICK_UNUSED uint32_t flow = {}(core, handle);", self.names.own("flow")));
         for (at, block) in self.p.schedule.blocks.iter().enumerate() {
-            let input = format!("{}, s->blocks[{at}].base + flow", (blocks.at)(at));
+            let input = format!("CARRICK_IN_BLOCK(s, {at}), s->blocks[{at}].base + flow");
             match (&block.inputs, &block.policy) {
                 (SchedInputs::PerFlow(_), Policy::RateLimiter(_)) => self
                     .w
@@ -130,7 +129,7 @@ impl<'p> Emitter<'p> {
                 _ => {}
             }
         }
-        self.w.lines(blocks.left);
+        self.w.line("CARRICK_CLOSE_BLOCKS(s);");
         self.w.end_with("return 0;");
     }
 
@@ -152,25 +151,26 @@ impl<'p> Emitter<'p> {
         if !uses::instructions(self.p).contains(format!("set_queue_{what}").as_str()) {
             return;
         }
-        let blocks = self.dialect.blocks();
         self.open_on_core(
             "CARRICK_GLOBAL_FN int ",
             &format!("set_{what}"),
             ", CARRICK_UNUSED uint64_t handle, uint32_t number, uint64_t value",
         );
-        self.w.line(blocks.held);
+        self.w.line("CARRICK_OPEN_BLOCKS(core, s);");
         self.w.line("CARRICK_BARRIER_VAR(handle);");
         self.trace_instr(op, &["number", "value"]);
-        self.dialect.number_of_queue(self);
+        self.w.line("uint32_t queue = CARRICK_OWN_QUEUE(core, number);");
         let now = if what == "rate" { ", core->now" } else { "" };
         for number in 0..self.p.schedule.queues {
             let Some(place) = self.p.schedule.nearest(number, &wanted) else { continue };
             let input = self.queue_input(&self.p.schedule, "s->blocks", number, place);
-            let block = (blocks.at)(place.0);
-            self.w.line(format!("if (number == {number})"));
-            self.w.line(format!("    (void)carrick_sched_{what}({block}, {input}, value{now});"));
+            let block = place.0;
+            self.w.line(format!("if (queue == {number})"));
+            self.w.line(format!(
+                "    (void)carrick_sched_{what}(CARRICK_IN_BLOCK(s, {block}), {input}, value{now});"
+            ));
         }
-        self.w.lines(blocks.left);
+        self.w.line("CARRICK_CLOSE_BLOCKS(s);");
         self.w.end_with("return 0;");
     }
 

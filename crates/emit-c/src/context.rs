@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Context tables, and the instructions on one context: specialised to its type.
 
-use carrick_ir::{self as ir, ContextDef, CtxId, Opcode, Ty};
+use carrick_ir::{self as ir, ContextDef, Opcode, Ty};
 
 use crate::Emitter;
 use crate::names::{leaves, safe};
@@ -27,7 +27,7 @@ impl Emitter<'_> {
                 self.begin_function(ctx, index);
             } else {
                 self.find_function(ctx);
-                self.slot_functions(ctx);
+                self.slot_functions(ctx, index);
                 self.instance_instructions(ctx, index);
                 self.free_functions(ctx);
                 self.reclaim_function(ctx, index);
@@ -187,12 +187,12 @@ impl Emitter<'_> {
         ));
         self.w.end();
         self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_at({core}, uint32_t slot) {{"));
-        let slot = self.dialect.slot(ctx, index);
-        self.w.end_with(format!("return {};", slot.at));
+        let slot = format!("core, {}, {index}, slot", ctx.name);
+        self.w.end_with(format!("return CARRICK_SLOT({slot});"));
         self.w.line("/* The instance with this handle, NULL if it is gone. */");
         self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_by_handle({core}, uint64_t handle) {{"));
         self.w.line("uint32_t slot = (uint32_t)handle;");
-        let there = format!("handle >> 56 == {}{}", index + 1, slot.used);
+        let there = format!("handle >> 56 == {} && CARRICK_SLOT_USED({slot})", index + 1);
         self.w.line(format!("struct {ty} *c = {there} ? {name}_at(core, slot) : NULL;"));
         self.w.end_with(format!("return c && c->live__ && {name}_handle(c) == handle ? c : NULL;"));
         if ctx.tx_capacity.is_some() {
@@ -262,7 +262,7 @@ impl Emitter<'_> {
         self.w.line(format!("CARRICK_COPY_UNTIL(struct {ty}, id__, c, values);"));
         self.copy_beside(ctx);
         self.set_id(id);
-        self.dialect.instance_begins(self, CtxId(index as u32));
+        self.w.line(format!("{name}_begins(core, c);"));
         self.begin_flow(&name);
         self.w.line("c->live__ = 1;");
         self.trace_words(Opcode::NewCtx, words(&[&number, &handle]));
@@ -304,7 +304,7 @@ impl Emitter<'_> {
     }
 
     /// What the instructions on instances stand on.
-    fn slot_functions(&mut self, ctx: &ContextDef) {
+    fn slot_functions(&mut self, ctx: &ContextDef, index: usize) {
         let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
         let id = &self.p.ids[ctx.id.index()].name;
         let (id_ty, id_name, core) = (self.names.id(ctx.id), self.names.own(id), self.core_param());
@@ -320,6 +320,10 @@ impl Emitter<'_> {
         self.w.line("c->slot__ = slot;");
         self.beside_begins(ctx);
         self.w.end_with("return c;");
+        self.w.line("/* What the program does not see of a new instance. */");
+        self.w.open(format!("CARRICK_INLINE void {name}_begins({core}, CARRICK_UNUSED struct {ty} *c) {{"));
+        self.begin_timers(ctx, index);
+        self.w.end_with(format!("core->{field}_live++;"));
         self.w.line("/* The slot can be used again. */");
         self.w.open(format!("CARRICK_INLINE void {name}_free({core}, uint32_t slot) {{"));
         self.w.line(format!("core->{field}_slots[slot].next_free__ = core->{field}_free;"));
@@ -341,8 +345,7 @@ impl Emitter<'_> {
     }
 
     /// In the function that makes an instance.
-    pub(crate) fn begin_timers(&mut self, ctx: CtxId) {
-        let (ctx, index) = (&self.p.contexts[ctx.index()], ctx.0);
+    fn begin_timers(&mut self, ctx: &ContextDef, index: usize) {
         self.each_timer(ctx, &|number| {
             vec![
                 format!("c->timers__[{number}].slot = c->slot__;"),
@@ -366,7 +369,7 @@ impl Emitter<'_> {
         self.w.line("c->generation__ = 1;");
         self.w.line("c->live__ = true;");
         self.w.line(format!("core->{field}_fresh = 1;"));
-        self.begin_timers(CtxId(index as u32));
+        self.begin_timers(ctx, index);
         self.w.end();
     }
 

@@ -4,8 +4,8 @@
 //! asks its dialect, and never which target it writes for.
 
 use carrick_ir::{
-    Block, BlueprintDef, ContextDef, CtxId, EventId, Expr, FuncId, Function, LocalId, NetLayer, OptListDef,
-    Program, Stmt, Ty,
+    Block, BlueprintDef, ContextDef, EventId, Expr, FuncId, Function, LocalId, NetLayer, OptListDef, Program,
+    Stmt, Ty,
 };
 
 use crate::ip::{self, Ip};
@@ -136,9 +136,6 @@ pub trait Dialect {
     /// Whether the machine divides signed numbers.
     fn divides_signed(&self) -> bool;
 
-    /// In the function that makes an instance: what the program does not see.
-    fn instance_begins(&self, e: &mut Emitter<'_>, ctx: CtxId);
-
     /// `raise`: a copy of the event waits.
     fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str);
 
@@ -146,19 +143,10 @@ pub trait Dialect {
     /// the queue.
     fn generate(&self, e: &mut Emitter<'_>, call: [&str; 2], sent: Option<LocalId>);
 
-    /// How many instances of a context there can be.
-    fn capacity(&self, e: &Emitter<'_>, ctx: &ContextDef) -> String;
-
-    /// What stands in functions on scheduling blocks.
-    fn blocks(&self) -> Blocks;
-
     /// Whether lists, and runs of windows, lie beside the instances that they belong to.
     fn keeps_beside(&self) -> bool {
         false
     }
-
-    /// In the functions that set something of a queue: which `number` is meant.
-    fn number_of_queue(&self, _e: &mut Emitter<'_>) {}
 
     /// The bytes of a request, in `place`.
     fn request_data(&self, e: &mut Emitter<'_>, place: &str);
@@ -172,12 +160,6 @@ pub trait Dialect {
     fn chain_members(&self, e: &mut Emitter<'_>);
     /// The same of an entry of the queue.
     fn entry_members(&self, e: &mut Emitter<'_>);
-
-    /// The instance of a context in `slot`.
-    fn slot(&self, ctx: &ContextDef, index: usize) -> Slot;
-
-    /// How the instances of a context that are retired are found and held.
-    fn retired_list(&self, ctx: &ContextDef, index: usize) -> RetiredList;
 
     /// Opens the function that queues a copy of `bp`, a blueprint.
     fn generate_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
@@ -238,35 +220,4 @@ pub trait Dialect {
 
     /// The function that reads a list of options, over that which reads one.
     fn options_loop(&self, e: &mut Emitter<'_>, list: &OptListDef);
-}
-
-/// What stands in functions on scheduling blocks.
-#[derive(Debug, Clone, Copy)]
-pub struct Blocks {
-    /// declares `s`, all of them
-    pub held: &'static str,
-    /// once something of them has changed
-    pub left: &'static str,
-    /// the first argument of what changes something of one of them
-    pub at: fn(usize) -> String,
-}
-
-/// A pointer to what is in a slot, and what more asks whether anything ever was.
-#[derive(Debug)]
-pub struct Slot {
-    /// the pointer
-    pub at: String,
-    /// a condition behind others, or nothing
-    pub used: String,
-}
-
-/// How a target finds and holds the list of a context, and an instance that no chain has.
-#[derive(Debug)]
-pub struct RetiredList {
-    /// declares `all`, the list
-    pub all: String,
-    /// takes it for this processor, and gives it back
-    pub held: [&'static str; 2],
-    /// the same of `c`, an instance
-    pub instance_held: [&'static str; 2],
 }

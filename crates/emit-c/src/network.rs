@@ -138,7 +138,7 @@ impl Emitter<'_> {
         let local = self.local(bp);
         let ty = self.names.declared(&def.name);
         self.w.open("{");
-        self.line(stmt, format!("CARRICK_AGAIN(core, struct {ty}, {}_, {local});", def.name));
+        self.line(stmt, format!("CARRICK_READ_AGAIN(core, struct {ty}, {}_, {local});", def.name));
         self.open_at(stmt, format!("if ({name}_extract(core, CARRICK_LOOKED_AT(core), again__)) {{"));
         self.line(stmt, format!("{local} = *again__;"));
         for field in &self.p.net_header.fields {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The dialect of processes: what a function works on is on its stack, and nobody verifies it.
 
-use carrick_ir::{BlueprintDef, ContextDef, CtxId, EventId, Function, LocalId, OptListDef, Ty};
+use carrick_ir::{BlueprintDef, ContextDef, EventId, Function, LocalId, OptListDef, Ty};
 
 use crate::Emitter;
 use crate::blueprint::sums_payload;
-use crate::emitter::{Blocks, Dialect, RetiredList, Slot};
+use crate::emitter::Dialect;
 
 /// The sum of a payload that is written, where the core makes checksums.
 const PAYLOAD_SUM: &str =
@@ -38,11 +38,6 @@ impl Dialect for Process {
         true
     }
 
-    fn instance_begins(&self, e: &mut Emitter<'_>, ctx: CtxId) {
-        e.begin_timers(ctx);
-        e.w.line(format!("core->{}_live++;", e.p.contexts[ctx.index()].name));
-    }
-
     fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str) {
         e.w.line(format!("chain->raised[chain->raised_count].kind = {};", event.0));
         e.w.line(format!("chain->raised[chain->raised_count++].event.{name}_ = {local};"));
@@ -61,18 +56,6 @@ impl Dialect for Process {
         e.w.line(format!("entry__->brought.event.{name}_ = {local};"));
         e.w.close("}");
         e.w.close("}");
-    }
-
-    fn capacity(&self, _e: &Emitter<'_>, ctx: &ContextDef) -> String {
-        format!("core->{}_capacity", ctx.name)
-    }
-
-    fn blocks(&self) -> Blocks {
-        Blocks {
-            held: "CARRICK_UNUSED struct carrick_sched *s = &core->sched;",
-            left: "",
-            at: |_| "s".into(),
-        }
     }
 
     fn request_data(&self, e: &mut Emitter<'_>, place: &str) {
@@ -102,16 +85,6 @@ impl Dialect for Process {
 
     fn entry_members(&self, e: &mut Emitter<'_>) {
         e.entry_links();
-    }
-
-    fn slot(&self, ctx: &ContextDef, _index: usize) -> Slot {
-        let name = &ctx.name;
-        Slot { at: format!("&core->{name}_slots[slot]"), used: format!(" && slot < core->{name}_fresh") }
-    }
-
-    fn retired_list(&self, ctx: &ContextDef, _index: usize) -> RetiredList {
-        let all = format!("struct carrick_retired *all = &core->{}_retired;", ctx.name);
-        RetiredList { all, held: [""; 2], instance_held: [""; 2] }
     }
 
     fn generate_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {

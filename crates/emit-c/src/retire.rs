@@ -4,7 +4,6 @@
 use carrick_ir::{self as ir, ContextDef, Opcode};
 
 use crate::Emitter;
-use crate::emitter::RetiredList;
 
 impl Emitter<'_> {
     /// Whether instances of a context are retired.
@@ -26,24 +25,26 @@ impl Emitter<'_> {
         }
         let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
         let core = self.core_param();
-        let list = self.dialect.retired_list(ctx, index);
+        let list = format!("CARRICK_RETIRED(core, {}, {index}, all);", ctx.name);
         self.w.line("/* The instance may not be deleted for a new one any more, or is gone. */");
         self.w.open(format!("CARRICK_GLOBAL_FN int {name}_keep({core}, struct {ty} *c) {{"));
         self.w.line("CARRICK_GIVEN(core && c);");
-        self.begin_list(&list);
+        self.w.line(&list);
+        self.w.line("CARRICK_HOLD(&all->held);");
         self.w.open("if (c->newer__) {");
         self.neighbour(&ty, &name, "older", "newer", "oldest");
         self.neighbour(&ty, &name, "newer", "older", "newest");
         self.w.line("c->older__ = c->newer__ = 0;");
         self.w.close("}");
-        self.w.lines(list.held[1]);
+        self.w.line("CARRICK_RELEASE(&all->held);");
         self.w.end_with("return 0;");
         self.w.line("/* retire_ctx: the last to be deleted of those that `new_ctx` may delete. */");
         self.w.open(format!("CARRICK_GLOBAL_FN int {name}_retire({core}, struct {ty} *c) {{"));
         self.w.line("CARRICK_GIVEN(core && c);");
         self.trace_instr(Opcode::RetireCtx, &[&format!("{name}_handle(c)")]);
         self.w.line(format!("if (c->newer__)\n    (void){name}_keep(core, c);"));
-        self.begin_list(&list);
+        self.w.line(&list);
+        self.w.line("CARRICK_HOLD(&all->held);");
         self.w.line(format!("struct {ty} *newest = all->newest ? {name}_at(core, all->newest - 1) : NULL;"));
         self.w.line("c->older__ = newest ? all->newest : CARRICK_RETIRED_END;");
         self.w.line("c->newer__ = CARRICK_RETIRED_END;");
@@ -51,7 +52,7 @@ impl Emitter<'_> {
         self.w.line(
             "if (newest)\n    newest->newer__ = c->slot__ + 1;\nelse\n    all->oldest = c->slot__ + 1;",
         );
-        self.w.lines(list.held[1]);
+        self.w.line("CARRICK_RELEASE(&all->held);");
         self.w.end_with("return 0;");
         self.w.line(format!("CARRICK_GLOBAL_FN int {name}_reclaim({core});"));
         self.w.blank();
@@ -64,11 +65,6 @@ impl Emitter<'_> {
         self.w.line(format!("if ({side})\n    {side}->{other}__ = c->{other}__;"));
         self.w
             .line(format!("else\n    all->{end} = c->{other}__ != CARRICK_RETIRED_END ? c->{other}__ : 0;"));
-    }
-
-    fn begin_list(&mut self, list: &RetiredList) {
-        self.w.lines(&list.all);
-        self.w.lines(list.held[0]);
     }
 
     /// In the function that makes `c`, if there was no vacant slot.
@@ -94,18 +90,17 @@ impl Emitter<'_> {
         }
         let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
         let core = self.core_param();
-        let list = self.dialect.retired_list(ctx, index);
         self.w.line("/* Deletes the instance that was retired first; 0 if there is none, or its packets are still queued. */");
         self.w.open(format!("CARRICK_GLOBAL_FN int {name}_reclaim({core}) {{"));
         self.w.line("CARRICK_GIVEN(core);");
-        self.w.lines(&list.all);
+        self.w.line(format!("CARRICK_RETIRED(core, {}, {index}, all);", ctx.name));
         self.w.line("uint32_t oldest = CARRICK_READ(all->oldest);");
         self.w.line(format!("struct {ty} *c = oldest ? {name}_at(core, oldest - 1) : NULL;"));
         self.w.line("if (!c)\n    return 0;");
-        self.w.lines(list.instance_held[0]);
+        self.w.line("CARRICK_HOLD(&c->held__);");
         let waits = if ctx.tx_capacity.is_some() { " || CARRICK_READ(c->tx__.pending)" } else { "" };
         self.w.open(format!("if (!c->newer__{waits}) {{"));
-        self.w.lines(list.instance_held[1]);
+        self.w.line("CARRICK_RELEASE(&c->held__);");
         self.w.line("return 0;");
         self.w.close("}");
         self.w.line("core->counters[CARRICK_COUNT_CTX_RECLAIMED]++;");

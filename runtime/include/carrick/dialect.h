@@ -16,6 +16,25 @@
 #define CARRICK_TIMER_START(core, timer, after) carrick_timer_restart(&(core)->wheel, timer, (core)->now, after)
 #define CARRICK_TIMER_STOP(core, timer)         carrick_timer_stop(&(core)->wheel, timer)
 
+/* The instance of a context in a slot, and whether the slot was ever used. `number` is that of the context. */
+#define CARRICK_SLOT(core, context, number, slot)      (&(core)->context##_slots[slot])
+#define CARRICK_SLOT_USED(core, context, number, slot) ((slot) < (core)->context##_fresh)
+/* The most instances that there can be. */
+#define CARRICK_CAPACITY(core, context) (core)->context##_capacity
+
+/* Declares `all`, the list of instances that `new_ctx` may delete. */
+#define CARRICK_RETIRED(core, context, number, all) struct carrick_retired *all = &(core)->context##_retired
+/* Takes what has this lock word for this processor, where several work on a core, and gives it back. */
+#define CARRICK_HOLD(word)    ((void)0)
+#define CARRICK_RELEASE(word) ((void)0)
+
+/* Declares `s`, the scheduling blocks; what sets something of block `at` begins with this argument; the end. */
+#define CARRICK_OPEN_BLOCKS(core, s) CARRICK_UNUSED struct carrick_sched *s = &(core)->sched
+#define CARRICK_IN_BLOCK(s, at)      s
+#define CARRICK_CLOSE_BLOCKS(s)      ((void)0)
+/* The queue that a number of the program means, for the user of the chain. */
+#define CARRICK_OWN_QUEUE(core, number) (number)
+
 /* Declares `at`, a pointer to a scratchpad of this type. */
 #define CARRICK_SCRATCH(core, type, at) type at##__, *at = &at##__
 
@@ -27,7 +46,7 @@
 #define CARRICK_IP(core, packet) ((packet)->ip)
 
 /* Declares `again__`, a pointer to a copy of a header. The packet is read into it, and may turn out to be malformed. */
-#define CARRICK_AGAIN(core, type, member, header) type member##again__ = (header), *again__ = &member##again__
+#define CARRICK_READ_AGAIN(core, type, member, header) type member##again__ = (header), *again__ = &member##again__
 
 /* Where an extract function begins to read: at the packet's own header, or at the next frame of its payload. */
 #define CARRICK_PACKET_AT(core, packet) ((packet)->ptr)

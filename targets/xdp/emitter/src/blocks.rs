@@ -31,6 +31,11 @@ pub(crate) fn entry_waits(e: &mut Emitter<'_>) {
 
 /// The blocks at their beginning, and which of their inputs belong to whom.
 pub(crate) fn blocks(e: &mut Emitter<'_>) {
+    for ctx in e.p.contexts.iter().filter(|ctx| !ctx.global) {
+        e.open_on_core("CARRICK_INLINE uint64_t ", &format!("{}_capacity", ctx.name), "");
+        let slots = slots(e, ctx);
+        e.w.end_with(format!("return {slots};"));
+    }
     e.flow_functions();
     blocks_begin(e);
     writing::include(e, "scheduled");
@@ -38,7 +43,7 @@ pub(crate) fn blocks(e: &mut Emitter<'_>) {
 }
 
 /// How many instances there can be, by the parameters; the loader reckons the same.
-pub(crate) fn slots(e: &Emitter<'_>, ctx: &ContextDef) -> String {
+fn slots(e: &Emitter<'_>, ctx: &ContextDef) -> String {
     format!("carrick_max64({}, 1)", e.value(&ctx.capacity))
 }
 
@@ -117,8 +122,10 @@ pub(crate) fn choose_queue(e: &mut Emitter<'_>) {
     e.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
     e.w.line("return 0;");
     e.w.close("}");
-    let (input, owned) = (e.names.own("input"), owners::queues_before(e));
-    e.w.line(format!("uint64_t input = {input}(core, s, core->chain.handle, number{owned});"));
+    let input = e.names.own("input");
+    e.w.line(format!(
+        "uint64_t input = {input}(core, s, core->chain.handle, CARRICK_OWN_QUEUE(core, number));"
+    ));
     e.w.line("uint32_t queue = (uint32_t)input;");
 }
 

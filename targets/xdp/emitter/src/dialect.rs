@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use carrick_emit_c::Emitter;
-use carrick_emit_c::emitter::{Blocks, Dialect, RetiredList, Slot};
+use carrick_emit_c::emitter::Dialect;
 use carrick_emit_c::term::{CType, Term};
 use carrick_ir::{
-    Block, BlueprintDef, ContextDef, CtxId, EventId, Expr, FuncId, Function, LocalId, OptListDef, Stmt, Ty,
+    Block, BlueprintDef, ContextDef, EventId, Expr, FuncId, Function, LocalId, OptListDef, Stmt, Ty,
 };
 
 use crate::crossing::MANY;
@@ -73,12 +73,6 @@ impl Dialect for Kernel {
         false
     }
 
-    fn instance_begins(&self, e: &mut Emitter<'_>, ctx: CtxId) {
-        owners::owner_is(e, "c->owner__", "core->chain.owner");
-        let ctx = &e.p.contexts[ctx.index()];
-        e.each_timer(ctx, &|number| vec![format!("CARRICK_TIMER_STOP(core, &c->timers__[{number}]);")]);
-    }
-
     fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str) {
         raised::raise(e, event, name, local);
     }
@@ -91,22 +85,6 @@ impl Dialect for Kernel {
             e.w.line(format!("core->bringing.event.{member}_ = {value};"));
         }
         e.w.line(format!("(void){}, {number}u{}", call[0], call[1]));
-    }
-
-    fn capacity(&self, e: &Emitter<'_>, ctx: &ContextDef) -> String {
-        blocks::slots(e, ctx)
-    }
-
-    fn blocks(&self) -> Blocks {
-        Blocks {
-            held: "CARRICK_GIVEN(core);\nstruct carrick_sched *s = CARRICK_OWN(blocks)(core);\nCARRICK_GIVEN(s);",
-            left: "CARRICK_OWN(blocks_left)(s);",
-            at: |block| block.to_string(),
-        }
-    }
-
-    fn number_of_queue(&self, e: &mut Emitter<'_>) {
-        owners::number_of_owner(e);
     }
 
     fn request_data(&self, e: &mut Emitter<'_>, place: &str) {
@@ -141,21 +119,6 @@ impl Dialect for Kernel {
 
     fn entry_members(&self, e: &mut Emitter<'_>) {
         blocks::entry_waits(e);
-    }
-
-    fn slot(&self, _ctx: &ContextDef, index: usize) -> Slot {
-        Slot { at: format!("bpf_map_lookup_elem(&slots_{index}, &slot)"), used: String::new() }
-    }
-
-    fn retired_list(&self, _ctx: &ContextDef, index: usize) -> RetiredList {
-        let all = format!(
-            "uint32_t only = 0;\nstruct carrick_retired *all = bpf_map_lookup_elem(&retired_{index}, &only);\nCARRICK_GIVEN(all);"
-        );
-        RetiredList {
-            all,
-            held: ["CARRICK_GIVEN(carrick_hold(&all->held));", "carrick_release(&all->held);"],
-            instance_held: ["CARRICK_GIVEN(carrick_hold(&c->held__));", "carrick_release(&c->held__);"],
-        }
     }
 
     fn generate_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {

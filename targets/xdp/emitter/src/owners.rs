@@ -13,6 +13,7 @@ fn owners(e: &Emitter<'_>) -> u32 {
 pub(crate) fn define_owners(e: &mut Emitter<'_>) {
     if owners(e) > 0 {
         e.w.line(format!("#define CARRICK_OWNERS {}u", owners(e)));
+        e.w.line(format!("#define CARRICK_OWN_QUEUES {}u", e.p.schedule.own_queues()));
     }
 }
 
@@ -59,22 +60,6 @@ pub(crate) fn owner_runs(e: &mut Emitter<'_>, event: &EventDef, chain: &Chain) {
         e.w.line("if (c && core->owner)\n    c->owner__ = core->owner;");
     }
     e.w.line("chain->owner = c ? c->owner__ : core->owner;");
-}
-
-/// C for what is added to a number of the program's queues.
-pub(crate) fn queues_before(e: &Emitter<'_>) -> String {
-    if owners(e) == 0 {
-        return String::new();
-    }
-    format!(" + core->chain.owner * {}u", e.p.schedule.own_queues())
-}
-
-/// In the functions that set something of a queue.
-pub(crate) fn number_of_owner(e: &mut Emitter<'_>) {
-    let before = queues_before(e);
-    if !before.is_empty() {
-        e.w.line(format!("number = number{before};"));
-    }
 }
 
 /// C for a place among the entries, + 1, of what has so many bytes of payload.

@@ -218,6 +218,11 @@ fn slots_in_maps(e: &mut Emitter<'_>, ctx: &ContextDef, number: usize) {
     e.w.line("if (c)\n    c->slot__ = slot;");
     e.w.line("if (c && !c->generation__)\n    c->generation__ = 1;");
     e.w.end_with("return c;");
+    e.w.line("/* What the program does not see of a new instance. */");
+    e.w.open(format!("CARRICK_INLINE void {name}_begins({core}, CARRICK_UNUSED struct {ty} *c) {{"));
+    owners::owner_is(e, "c->owner__", "core->chain.owner");
+    e.each_timer(ctx, &|at| vec![format!("CARRICK_TIMER_STOP(core, &c->timers__[{at}]);")]);
+    e.w.end();
     e.w.line("/* The slot can be used again. */");
     e.w.open(format!("CARRICK_INLINE void {name}_free({core}, uint32_t slot) {{"));
     e.w.end_with(format!("(void)bpf_map_push_elem(&free_{number}, &slot, 0);"));

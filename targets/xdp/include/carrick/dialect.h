@@ -14,6 +14,30 @@
 #define CARRICK_TIMER_START(core, timer, after) carrick_timer_begin(timer, &(core)->timers, (core)->now, after)
 #define CARRICK_TIMER_STOP(core, timer)         ((void)(core), carrick_timer_stop(timer))
 
+#define CARRICK_SLOT(core, context, number, slot)      ((void)(core), bpf_map_lookup_elem(&slots_##number, &slot))
+#define CARRICK_SLOT_USED(core, context, number, slot) true
+#define CARRICK_CAPACITY(core, context)                CARRICK_OWN(context##_capacity)(core)
+
+#define CARRICK_RETIRED(core, context, number, all)                                                                    \
+    uint32_t only = 0;                                                                                                 \
+    struct carrick_retired *all = bpf_map_lookup_elem(&retired_##number, &only);                                       \
+    CARRICK_GIVEN(all)
+#define CARRICK_HOLD(word)    CARRICK_GIVEN(carrick_hold(word))
+#define CARRICK_RELEASE(word) carrick_release(word)
+
+#define CARRICK_OPEN_BLOCKS(core, s)                                                                                   \
+    CARRICK_GIVEN(core);                                                                                               \
+    struct carrick_sched *s = CARRICK_OWN(blocks)(core);                                                               \
+    CARRICK_GIVEN(s)
+#define CARRICK_IN_BLOCK(s, at) at
+#define CARRICK_CLOSE_BLOCKS(s) CARRICK_OWN(blocks_left)(s)
+/* Each user has queues of its own. */
+#ifdef CARRICK_OWNERS
+#define CARRICK_OWN_QUEUE(core, number) ((number) + (core)->chain.owner * CARRICK_OWN_QUEUES)
+#else
+#define CARRICK_OWN_QUEUE(core, number) (number)
+#endif
+
 #define CARRICK_SCRATCH(core, type, at) type *at = &(core)->at
 
 #define CARRICK_TX_ROOM(core, context, at) CARRICK_OWN(context##_tx_room)(at)
@@ -21,7 +45,7 @@
 #define CARRICK_LOOKED_AT(core)  (&(core)->packet)
 #define CARRICK_IP(core, packet) (&(core)->ip)
 
-#define CARRICK_AGAIN(core, type, member, header)                                                                      \
+#define CARRICK_READ_AGAIN(core, type, member, header)                                                                 \
     type *again__ = &(core)->again.member;                                                                             \
     CARRICK_COPY(again__, &(header))
 
