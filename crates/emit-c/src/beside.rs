@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use carrick_ir::{Change, ContextDef, FieldDef, LocalId, Place, Proj, Stmt, StmtKind, Ty, walk};
 
 use crate::Emitter;
+use crate::emitter::Feature;
 use crate::names::safe;
 
 /// Bytes of what stays in its instance: the pointer to another place would not be worth it.
@@ -17,7 +18,7 @@ const RUN: u64 = 8;
 
 impl<'p> Emitter<'p> {
     fn keeps_beside(&self, ctx: &ContextDef) -> bool {
-        self.dialect.keeps_beside() && !ctx.global
+        self.dialect.has(Feature::Beside) && !ctx.global
     }
 
     /// Whether a field of the context is a list that lies beside its instances.

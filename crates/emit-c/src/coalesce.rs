@@ -66,7 +66,7 @@ impl Emitter<'_> {
             return;
         }
         self.w.line(format!("uint64_t *newest = {}(core, chain->handle);", self.names.own("newest_at")));
-        self.w.line(format!("if (newest)\n    *newest = {};", self.dialect.entry_place(self)));
+        self.w.line(format!("if (newest)\n    *newest = CARRICK_ENTRY_PLACE({});", self.entry_place()));
     }
 
     /// In a generate function, once `payload` is cut: lets the one that waits stand for both.
@@ -97,10 +97,9 @@ impl Emitter<'_> {
                 let field = safe(&bp.fields[*take as usize].name);
                 self.w.line(format!("prev->{field} = bp->{field};"));
             }
-            self.dialect.coalesced(self);
+            self.dialect.entry_waits(self, "old");
             self.w.close("}");
         }
         self.w.close("}");
-        self.dialect.not_coalesced(self);
     }
 }

@@ -193,7 +193,8 @@ impl Emitter<'_> {
         self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_by_handle({core}, uint64_t handle) {{"));
         self.w.line("uint32_t slot = (uint32_t)handle;");
         let there = format!("handle >> 56 == {} && CARRICK_SLOT_USED({slot})", index + 1);
-        self.w.line(format!("struct {ty} *c = {there} ? {name}_at(core, slot) : NULL;"));
+        self.w.line(format!("bool there = {there};"));
+        self.w.line(format!("struct {ty} *c = there ? {name}_at(core, slot) : NULL;"));
         self.w.end_with(format!("return c && c->live__ && {name}_handle(c) == handle ? c : NULL;"));
         if ctx.tx_capacity.is_some() {
             self.payload_function(&ty, &name, index);

@@ -4,6 +4,7 @@
 use carrick_ir::{self as ir, BlueprintDef, ContextDef, EventKind};
 
 use crate::Emitter;
+use crate::emitter::Record;
 use crate::names::safe;
 use crate::text;
 
@@ -46,15 +47,14 @@ impl Emitter<'_> {
         self.w.end_type();
         self.w.line("/* A packet that is being parsed: what follows the network header. */");
         self.w.open(format!("struct {} {{", self.names.own("packet")));
-        let [begin, rest] = self.dialect.parsed();
-        self.w.lines(begin);
+        self.dialect.members(self, Record::Packet);
         self.w.line("uint32_t len;");
         self.w.line(format!("const {} *ip;", self.ip().header));
         if self.crc_over_net() {
             self.w.line("uint32_t net_len; /* of the network header, before ptr */");
         }
         if self.has_frames() {
-            self.w.line(rest);
+            self.w.line("CARRICK_REST(rest); /* begin and end of what no extract has taken */");
         }
         self.w.end_type();
     }
@@ -136,7 +136,7 @@ impl Emitter<'_> {
             );
         }
         self.retired_members(ctx);
-        self.dialect.instance_members(self, ctx);
+        self.dialect.members(self, Record::Instance(ctx));
         if !ctx.timers.is_empty() {
             self.w.line(format!("struct carrick_timer timers__[{}];", ctx.timers.len()));
         }
@@ -165,7 +165,7 @@ impl Emitter<'_> {
         self.w.line("/* One run of a chain, or of the parser. */");
         self.w.open(format!("struct {} {{", self.names.own("chain")));
         self.w.line("uint64_t handle; /* of its context; 0: none */");
-        self.dialect.chain_members(self);
+        self.dialect.members(self, Record::Chain);
         self.w.line("uint32_t raised_count;");
         if !self.p.claims.is_empty() {
             self.w.line("uint32_t event; /* its number + 1; 0: the parser */");
@@ -182,7 +182,7 @@ impl Emitter<'_> {
         self.w
             .line("/* A queued blueprint: packets are made of it one by one, each after the one before. */");
         self.w.open(format!("struct {} {{", self.names.own("entry")));
-        self.dialect.entry_members(self);
+        self.dialect.members(self, Record::Entry);
         self.w.line("uint32_t kind;   /* which blueprint */");
         self.w.line("uint32_t sent;   /* the sent event's number + 1; 0: none */");
         self.w.line("uint64_t rules;  /* a bit for each segmentation rule */");

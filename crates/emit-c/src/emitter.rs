@@ -4,8 +4,7 @@
 //! asks its dialect, and never which target it writes for.
 
 use carrick_ir::{
-    Block, BlueprintDef, ContextDef, EventId, Expr, FuncId, Function, LocalId, NetLayer, OptListDef, Program,
-    Stmt, Ty,
+    Block, BlueprintDef, ContextDef, Expr, FuncId, Function, LocalId, NetLayer, OptListDef, Program, Stmt, Ty,
 };
 
 use crate::ip::{self, Ip};
@@ -69,14 +68,11 @@ impl Emitter<'_> {
 
 /// The C of one kind of target.
 pub trait Dialect {
-    /// What a processor's function hands on to those that it calls, beside the core.
-    fn chain(&self) -> &'static str;
+    /// Whether this kind of target has something that C in general has.
+    fn has(&self, feature: Feature) -> bool;
 
     /// A whole function of the program.
     fn function<'p>(&self, e: &mut Emitter<'p>, function: &'p Function);
-
-    /// The end of a function that returns nothing.
-    fn nothing(&self) -> &'static str;
 
     /// Whether a local lies elsewhere than on the stack.
     fn in_frame(&self, _function: &Function, _local: LocalId) -> bool {
@@ -120,11 +116,6 @@ pub trait Dialect {
         false
     }
 
-    /// Whether a core writes samples of contexts.
-    fn has_samples(&self) -> bool {
-        false
-    }
-
     /// What the condition of a loop of so many turns ends with.
     fn goes_on(&self, _turns: u32) -> &'static str {
         ""
@@ -133,91 +124,95 @@ pub trait Dialect {
     /// At the beginning of a loop's body, which counts with these numbers of these types.
     fn turn_begins(&self, _e: &mut Emitter<'_>, _stmt: &Stmt, _body: &Block, _counts: &[(&str, &str)]) {}
 
-    /// Whether the machine divides signed numbers.
-    fn divides_signed(&self) -> bool;
+    /// `pkt_gen`, with the sent event that it brings: a call of the generate function with the blueprint, its rules, and
+    /// the queue behind a comma, if there are several.
+    fn generate(&self, e: &mut Emitter<'_>, function: &str, args: [&str; 3], sent: Option<LocalId>);
 
-    /// `raise`: a copy of the event waits.
-    fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str);
+    /// The members of a struct that the program does not see.
+    fn members(&self, e: &mut Emitter<'_>, of: Record<'_>);
 
-    /// `pkt_gen`, with the sent event that it brings. `call`: its beginning and its end, where other arguments may precede
-    /// the queue.
-    fn generate(&self, e: &mut Emitter<'_>, call: [&str; 2], sent: Option<LocalId>);
-
-    /// Whether lists, and runs of windows, lie beside the instances that they belong to.
-    fn keeps_beside(&self) -> bool {
-        false
-    }
+    /// Opens a function on a blueprint.
+    fn open(&self, e: &mut Emitter<'_>, head: Head, bp: &BlueprintDef);
 
     /// The bytes of a request, in `place`.
     fn request_data(&self, e: &mut Emitter<'_>, place: &str);
 
-    /// Of the struct of a packet that is parsed: where it lies, and what no extract has taken.
-    fn parsed(&self) -> [&'static str; 2];
-
-    /// What the program does not see in the struct of an instance.
-    fn instance_members(&self, e: &mut Emitter<'_>, ctx: &ContextDef);
-    /// The same of a chain.
-    fn chain_members(&self, e: &mut Emitter<'_>);
-    /// The same of an entry of the queue.
-    fn entry_members(&self, e: &mut Emitter<'_>);
-
-    /// Opens the function that queues a copy of `bp`, a blueprint.
-    fn generate_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
-
     /// In a generate function: the queue that the copy is for.
     fn choose_queue(&self, e: &mut Emitter<'_>);
 
-    /// In the same function: `e`, an entry for what carries `payload`; it returns if there is none.
+    /// In the same function, of a packet of frames: `copy`, of `bp`, whose payloads can be cut.
+    fn copy_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+
+    /// Behind that: `e`, an entry for the copy. The function returns if there is none.
     fn place(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
-    /// The same for a packet of frames: `copy`, of `bp`, whose payloads can be cut.
-    fn copy_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
-    /// Behind that: `e`, an entry for it.
-    fn place_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+    /// Behind that: all of the entry is there, `e` or `old`, which represents both. The function returns.
+    fn entry_waits(&self, e: &mut Emitter<'_>, entry: &str);
 
-    /// The end of the function: all of the entry is there.
-    fn entry_is_there(&self, e: &mut Emitter<'_>);
-
-    /// In the same function: where the entry stands in the queue.
-    fn entry_place(&self, e: &Emitter<'_>) -> &'static str;
-
-    /// Where the entry that waits, `old`, stands for both.
-    fn coalesced(&self, e: &mut Emitter<'_>);
-
-    /// The same, where it does not.
-    fn not_coalesced(&self, _e: &mut Emitter<'_>) {}
-
-    /// Opens the function that makes a packet of `e`, an entry, at `out`, where `cap` bytes can be.
-    fn packet_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
-
-    /// Whether all headers are written at one place, and their network headers may be shorter than what is before it.
-    fn writes_in_one_place(&self) -> bool {
-        false
-    }
-
-    /// Whether packets can leave in one frame, where the host has an engine that makes them of it.
-    fn joins(&self) -> bool {
-        false
-    }
-
-    /// In the function that makes a packet, behind its header: the payload.
-    fn payload_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef);
-    /// The same of a frame.
-    fn frame_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef);
-    /// The same of a packet of frames.
-    fn frames_written(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+    /// In a function that makes a packet or a frame, behind its header: the payload, and its sum, `payload_sum`.
+    fn payload_written(&self, e: &mut Emitter<'_>, payload: Payload, bp: &BlueprintDef);
 
     /// Whether the header of a received packet can be longer than what is read of it at once.
     fn reads_beyond_window(&self, _e: &Emitter<'_>, _bp: &BlueprintDef) -> bool {
         false
     }
 
-    /// Opens the function that lets the packet that is looked at leave with another header, `h`.
-    fn forward_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
-
-    /// In the same function: the payload, and what `payload_sum` is.
-    fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
-
     /// The function that reads a list of options, over that which reads one.
     fn options_loop(&self, e: &mut Emitter<'_>, list: &OptListDef);
+}
+
+/// What some kinds of targets do not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    /// functions pass the chain to each other, and not only the core
+    ChainArgument,
+    /// functions that return nothing
+    VoidFunctions,
+    /// division of signed numbers
+    SignedDivision,
+    /// samples of contexts in a trace
+    Samples,
+    /// lists, and runs of windows, that lie beside the instances that they belong to
+    Beside,
+    /// each header is written where it is in its packet
+    HeadersInPlace,
+    /// packets that leave in one frame, where the host has an engine that makes them of it
+    JoinedPackets,
+}
+
+/// A struct with members that the program does not see.
+#[derive(Debug, Clone, Copy)]
+pub enum Record<'a> {
+    /// a packet that is parsed
+    Packet,
+    /// an instance of a context
+    Instance(&'a ContextDef),
+    /// one run of a chain
+    Chain,
+    /// an entry of the queue
+    Entry,
+}
+
+/// A function on a blueprint.
+#[derive(Debug, Clone, Copy)]
+pub enum Head {
+    /// queues a copy of `bp`
+    Generate,
+    /// makes a packet of an entry, `e`, at `out`, where `cap` bytes can be
+    Packet,
+    /// lets the current packet leave with another header, `h`
+    Forward,
+}
+
+/// What a packet or a frame carries.
+#[derive(Debug, Clone, Copy)]
+pub enum Payload {
+    /// of a packet with one payload: bytes of it; with the number of the blueprint
+    Whole(usize),
+    /// the same of a frame
+    OfFrame(usize),
+    /// all frames of a packet
+    Frames,
+    /// what the current packet carries
+    Forwarded,
 }

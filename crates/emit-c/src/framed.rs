@@ -4,6 +4,7 @@
 use carrick_ir::{BlueprintDef, BpId, Frames, LocalId, Stmt, Ty};
 
 use crate::Emitter;
+use crate::emitter::Payload;
 
 impl Emitter<'_> {
     /// Whether any packet is made of frames.
@@ -118,7 +119,7 @@ impl Emitter<'_> {
         }
         self.w.line("uint8_t *p = CARRICK_NEXT_FRAME(core);");
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
-        self.dialect.frame_written(self, index, bp);
+        self.dialect.payload_written(self, Payload::OfFrame(index), bp);
         self.w.line("e->frame_done = last ? 0 : e->frame_done + payload_len;");
         self.w.line("e->frame += last;");
         self.w.line("core->any = 1;");
@@ -189,7 +190,7 @@ impl Emitter<'_> {
             self.w.line("CARRICK_FRAMES_MOVE(core, p + header_len, payload_len);");
         }
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
-        self.dialect.frames_written(self, bp);
+        self.dialect.payload_written(self, Payload::Frames, bp);
         self.finish_packet(bp);
         self.w.line("e->done++;");
         self.w.end_with("return CARRICK_PACKET_LEN(headers, payload_len);");

@@ -5,6 +5,7 @@ use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetField, Ty, arith};
 
 use crate::Emitter;
 use crate::blueprint::{less_tail, packet_len};
+use crate::emitter::Feature;
 use crate::names::safe;
 use crate::options::{loaded, width_suffix};
 use crate::place::net_member;
@@ -83,8 +84,8 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn plus_net(&self) -> String {
-        let one_place = self.dialect.writes_in_one_place();
-        let len = if one_place { self.longest_net().into() } else { self.net_headers("h") };
+        let in_place = self.dialect.has(Feature::HeadersInPlace);
+        let len = if in_place { self.net_headers("h") } else { self.longest_net().into() };
         if self.has_net() { format!(" + {len}") } else { String::new() }
     }
 

@@ -95,9 +95,8 @@ impl Emitter<'_> {
         let Ty::Blueprint(kind) = self.local_type(bp) else { return };
         let name = self.names.own(&self.p.blueprints[kind.index()].name);
         let mask = rules.iter().fold(0_u64, |mask, rule| mask | 1 << rule.0);
-        let (chain, bp) = (self.dialect.chain(), self.local(bp));
-        let call = format!("{name}_generate(core{chain}, &{bp}, {mask}u");
-        self.dialect.generate(self, [&call, &format!("{queue});")], sent);
+        let args = [&format!("&{}", self.local(bp)), &format!("{mask}u"), &*queue];
+        self.dialect.generate(self, &format!("{name}_generate"), args, sent);
     }
 
     fn raise(&mut self, event: ir::LocalId) {
@@ -105,6 +104,6 @@ impl Emitter<'_> {
         let name = self.p.events[kind.index()].name.clone();
         let local = self.local(event);
         self.trace_instr(Opcode::Raise, &[&format!("{}u", kind.0)]);
-        self.dialect.raise(self, kind, &name, &local);
+        self.w.line(format!("CARRICK_RAISE(core, chain, {}, {name}_, {local});", kind.0));
     }
 }

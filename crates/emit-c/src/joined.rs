@@ -4,13 +4,14 @@
 use carrick_ir::{BlueprintDef, Joined, NetLayer, Program};
 
 use crate::Emitter;
+use crate::emitter::Feature;
 use crate::names::safe;
 
 impl<'p> Emitter<'p> {
     /// How an engine makes a blueprint's packets, in a core whose host may have one.
     fn joined(&self, bp: &BlueprintDef) -> Option<Joined<'p>> {
         let p: &'p Program = self.p;
-        self.dialect.joins().then(|| p.joined(bp).ok()).flatten()
+        self.dialect.has(Feature::JoinedPackets).then(|| p.joined(bp).ok()).flatten()
     }
 
     pub(crate) fn joins(&self, bp: &BlueprintDef) -> bool {
@@ -18,7 +19,7 @@ impl<'p> Emitter<'p> {
     }
 
     pub(crate) fn has_joined(&self) -> bool {
-        self.dialect.joins() && self.p.has_joined()
+        self.dialect.has(Feature::JoinedPackets) && self.p.has_joined()
     }
 
     /// The function that says how much payload leaves in one frame.

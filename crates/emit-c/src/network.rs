@@ -5,6 +5,7 @@ use carrick_ir::{BlueprintDef, Expr, Instr, LocalId, Opcode, Stmt, Ty};
 
 use crate::Emitter;
 use crate::blueprint::tail;
+use crate::emitter::{Head, Payload};
 use crate::place::net_member;
 
 /// The interface that a number means.
@@ -101,9 +102,9 @@ impl Emitter<'_> {
     }
 
     fn forward_function(&mut self, bp: &BlueprintDef) {
-        let (name, leave) = (self.names.own(&bp.name), self.dialect.nothing());
+        let (name, leave) = (self.names.own(&bp.name), self.return_nothing());
         self.w.line("/* The packet that is looked at leaves with this header, and with the payload that was read with it. */");
-        self.dialect.forward_begins(self, bp);
+        self.dialect.open(self, Head::Forward, bp);
         self.w.line("uint64_t payload_len = h->payload__.ptr && !h->payload__.type ? h->payload__.len : 0;");
         let more = if bp.parts.is_empty() { "h" } else { "core, h, payload_len" };
         self.w.line(format!("uint32_t header_len = {name}_header_len({more});"));
@@ -122,7 +123,7 @@ impl Emitter<'_> {
         self.w.line("uint8_t *out = CARRICK_FORWARD_TO(core, (uint32_t)whole, interface);");
         self.w.line(format!("uint8_t *p = out{};", self.plus_net()));
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
-        self.dialect.forward_payload(self, bp);
+        self.dialect.payload_written(self, Payload::Forwarded, bp);
         self.pad(bp);
         self.fill_in(bp);
         let headers = format!("{}header_len", self.net_and("h"));

@@ -5,6 +5,7 @@ use carrick_ir::builtins::{Kind, Takes};
 use carrick_ir::{BinOp, Builtin, Expr, ExprKind, Ty, arith};
 
 use crate::Emitter;
+use crate::emitter::Feature;
 use crate::expr::{Operands, unsigned};
 use crate::names::leaves;
 use crate::term::{Binds, CType, Term};
@@ -91,7 +92,7 @@ impl Emitter<'_> {
         let positive = matches!(b.kind, ExprKind::Lit(v) if (v as i64) > 0);
         match c {
             // The kernel's machine has no division of signed numbers.
-            CType::Signed(64) if positive && self.dialect.divides_signed() => {
+            CType::Signed(64) if positive && self.dialect.has(Feature::SignedDivision) => {
                 let [x, y] = [a, b].map(|e| self.converted(e, c, of));
                 Term::joined(&x, symbol, &y, Binds::Product, c)
             }

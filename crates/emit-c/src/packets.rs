@@ -5,6 +5,7 @@ use carrick_ir::{BlueprintDef, BpFieldKind, NetLayer};
 
 use crate::Emitter;
 use crate::blueprint::tail;
+use crate::emitter::{Head, Payload};
 use crate::expr::promoted;
 use crate::header::sum_of_fields;
 use crate::names::safe;
@@ -33,7 +34,7 @@ impl Emitter<'_> {
         self.w.line(
             "/* The next packet of an entry: its length, 0 if it does not fit; core->last if no other follows. */",
         );
-        self.dialect.packet_begins(self, bp);
+        self.dialect.open(self, Head::Packet, bp);
         let (ty, longest) = (self.names.declared(&bp.name), self.longest_header(bp));
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
         self.w.line(format!("uint32_t header_len = {longest}, headers = {};", self.headers(bp)));
@@ -82,7 +83,7 @@ impl Emitter<'_> {
         self.check_ranges(bp, &["e->done += payload_len;", "return 0;"]);
         self.w.line(format!("uint8_t *p = out{};", self.plus_net()));
         self.w.line(format!("{}_write(core, h, p, header_len, payload_len);", self.names.own(&bp.name)));
-        self.dialect.payload_written(self, index, bp);
+        self.dialect.payload_written(self, Payload::Whole(index), bp);
         self.pad(bp);
         self.finish_packet(bp);
         let out = if bp.payload_align > 1 { "payload_len - padding" } else { "payload_len" };

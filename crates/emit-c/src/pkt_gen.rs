@@ -4,6 +4,7 @@
 use carrick_ir::{BlueprintDef, Frames, Opcode};
 
 use crate::Emitter;
+use crate::emitter::Head;
 
 /// A context that sends: which, as a payload has it, and its names in C.
 #[derive(Debug)]
@@ -33,12 +34,13 @@ impl Emitter<'_> {
         self.frame_payload_functions();
         for index in self.packets() {
             let bp = &self.p.blueprints[index];
-            self.dialect.generate_begins(self, bp);
+            self.dialect.open(self, Head::Generate, bp);
             match &bp.frames {
                 Some(frames) => self.issue_frames(index, bp, frames),
                 None => self.issue(index, bp),
             }
-            self.dialect.entry_is_there(self);
+            self.dialect.entry_waits(self, "e");
+            self.w.end();
         }
     }
 
@@ -147,7 +149,7 @@ impl Emitter<'_> {
         self.w.line("CARRICK_UNUSED uint64_t octets = 0;");
         self.each_payload(frames, "copy", |v| format!("octets += (uint32_t){cut}(core, &{v});"));
         self.trace_instr(Opcode::PktGen, &[&format!("{index}u"), "0", "octets", "copy->frames__.count"]);
-        self.dialect.place_frames(self, bp);
+        self.dialect.place(self, bp);
         self.entry_begins(index);
         self.w.line("e->frame = 0;");
         self.w.line("e->frame_done = 0;");

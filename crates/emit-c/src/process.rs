@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The dialect of processes: what a function works on is on its stack, and nobody verifies it.
 
-use carrick_ir::{BlueprintDef, ContextDef, EventId, Function, LocalId, OptListDef, Ty};
+use carrick_ir::{BlueprintDef, Function, LocalId, OptListDef, Ty};
 
 use crate::Emitter;
 use crate::blueprint::sums_payload;
-use crate::emitter::Dialect;
+use crate::emitter::{Dialect, Feature, Head, Payload, Record};
 
 /// The sum of a payload that is written, where the core makes checksums.
 const PAYLOAD_SUM: &str =
@@ -14,37 +14,17 @@ const PAYLOAD_SUM: &str =
 pub struct Process;
 
 impl Dialect for Process {
-    fn chain(&self) -> &'static str {
-        ", chain"
+    fn has(&self, _feature: Feature) -> bool {
+        true
     }
 
     fn function<'p>(&self, e: &mut Emitter<'p>, function: &'p Function) {
         e.one_function(function);
     }
 
-    fn nothing(&self) -> &'static str {
-        "return;"
-    }
-
-    fn has_samples(&self) -> bool {
-        true
-    }
-
-    fn joins(&self) -> bool {
-        true
-    }
-
-    fn divides_signed(&self) -> bool {
-        true
-    }
-
-    fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str) {
-        e.w.line(format!("chain->raised[chain->raised_count].kind = {};", event.0));
-        e.w.line(format!("chain->raised[chain->raised_count++].event.{name}_ = {local};"));
-    }
-
-    fn generate(&self, e: &mut Emitter<'_>, call: [&str; 2], sent: Option<LocalId>) {
-        let call = call.concat();
+    fn generate(&self, e: &mut Emitter<'_>, function: &str, args: [&str; 3], sent: Option<LocalId>) {
+        let [bp, rules, queue] = args;
+        let call = format!("{function}(core, chain, {bp}, {rules}{queue});");
         let Some((sent, Ty::Event(event))) = sent.map(|local| (local, e.local_type(local))) else {
             return e.w.line(format!("(void){call}"));
         };
@@ -66,107 +46,85 @@ impl Dialect for Process {
         e.w.close("}");
     }
 
-    fn parsed(&self) -> [&'static str; 2] {
-        ["const uint8_t *ptr;", "const uint8_t **rest; /* begin and end of what no extract has taken */"]
-    }
-
-    fn keeps_beside(&self) -> bool {
-        true
-    }
-
-    fn instance_members(&self, e: &mut Emitter<'_>, _ctx: &ContextDef) {
-        e.w.line("uint32_t slot__, generation__, next_free__;");
-        e.w.line("bool live__; /* has its id; a slot that is neither live nor free waits for its packets */");
-    }
-
-    fn chain_members(&self, e: &mut Emitter<'_>) {
-        e.w.line(format!("struct {} *raised;", e.names.own("raised")));
-    }
-
-    fn entry_members(&self, e: &mut Emitter<'_>) {
-        e.entry_links();
-    }
-
-    fn generate_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        let (ty, name, core) = (e.names.declared(&bp.name), e.names.own(&bp.name), e.core_param());
-        let (entry, chain) = (e.names.own("entry"), e.names.own("chain"));
-        e.w.line("/* pkt_gen: queues a copy; NULL if the queue is full. */");
-        e.w.open(format!(
-            "CARRICK_UNUSED static inline struct {entry} *{name}_generate({core}, const struct {chain} *chain, const struct {ty} *bp, uint64_t rules{}) {{",
-            e.queue_param()
-        ));
-    }
-
     fn choose_queue(&self, e: &mut Emitter<'_>) {
         e.queue_of_number();
     }
 
-    fn place(&self, e: &mut Emitter<'_>, _bp: &BlueprintDef) {
+    fn place(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
         e.queue_entry();
+        if bp.frames.is_some() {
+            e.w.line(format!("e->bp.{}_ = copy__;", bp.name));
+        }
+    }
+
+    fn entry_waits(&self, e: &mut Emitter<'_>, entry: &str) {
+        e.w.line(format!("return {entry};"));
+    }
+
+    fn members(&self, e: &mut Emitter<'_>, of: Record<'_>) {
+        match of {
+            Record::Packet => e.w.line("const uint8_t *ptr;"),
+            Record::Instance(_) => {
+                e.w.line("uint32_t slot__, generation__, next_free__;");
+                e.w.line("bool live__; /* has its id; a slot that is neither live nor free waits for its packets */");
+            }
+            Record::Chain => {
+                e.w.line(format!("struct {} *raised;", e.names.own("raised")));
+            }
+            Record::Entry => e.entry_links(),
+        }
+    }
+
+    fn open(&self, e: &mut Emitter<'_>, head: Head, bp: &BlueprintDef) {
+        let (ty, name, core) = (e.names.declared(&bp.name), e.names.own(&bp.name), e.core_param());
+        let (entry, chain) = (e.names.own("entry"), e.names.own("chain"));
+        let (returns, function, params) = match head {
+            Head::Generate => {
+                e.w.line("/* pkt_gen: queues a copy; NULL if the queue is full. */");
+                let params = format!(
+                    "const struct {chain} *chain, const struct {ty} *bp, uint64_t rules{}",
+                    e.queue_param()
+                );
+                (format!("struct {entry} *"), "generate", params)
+            }
+            Head::Packet => {
+                ("uint32_t ".into(), "packet", format!("struct {entry} *e, uint8_t *out, uint32_t cap"))
+            }
+            Head::Forward => ("void ".into(), "forward", format!("const struct {ty} *h, uint32_t interface")),
+        };
+        e.w.open(format!("CARRICK_UNUSED static inline {returns}{name}_{function}({core}, {params}) {{"));
+    }
+
+    fn payload_written(&self, e: &mut Emitter<'_>, payload: Payload, bp: &BlueprintDef) {
+        let sums = sums_payload(bp);
+        match payload {
+            Payload::Whole(index) => {
+                if sums {
+                    e.w.line("uint64_t payload_sum = 0;");
+                }
+                let joined = if e.joins(bp) { " && !joined" } else { "" };
+                let when = format!("CARRICK_MAKES_SUMS(core){joined}");
+                e.payload_octets("e->done", sums.then_some(&*when));
+                e.trace_payload("e->done", index);
+            }
+            Payload::OfFrame(index) => {
+                e.payload_octets("e->frame_done", None);
+                e.trace_payload("e->frame_done", index);
+                e.w.line("core->assembly_buffer += header_len + (uint32_t)payload_len;");
+            }
+            Payload::Frames | Payload::Forwarded => {
+                if matches!(payload, Payload::Forwarded) {
+                    e.w.line("if (payload_len)\n    memcpy(p + header_len, h->payload__.ptr, payload_len);");
+                }
+                if sums {
+                    e.w.line(PAYLOAD_SUM);
+                }
+            }
+        }
     }
 
     fn copy_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
         e.w.line(format!("struct {} copy__ = *bp, *copy = &copy__;", e.names.declared(&bp.name)));
-    }
-
-    fn place_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        e.queue_entry();
-        e.w.line(format!("e->bp.{}_ = copy__;", bp.name));
-    }
-
-    fn entry_is_there(&self, e: &mut Emitter<'_>) {
-        e.w.end_with("return e;");
-    }
-
-    fn entry_place(&self, e: &Emitter<'_>) -> &'static str {
-        e.entry_place()
-    }
-
-    fn coalesced(&self, e: &mut Emitter<'_>) {
-        e.w.line("return old;");
-    }
-
-    fn packet_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        let (name, core, entry) = (e.names.own(&bp.name), e.core_param(), e.names.own("entry"));
-        e.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t {name}_packet({core}, struct {entry} *e, uint8_t *out, uint32_t cap) {{"
-        ));
-    }
-
-    fn payload_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef) {
-        if sums_payload(bp) {
-            e.w.line("uint64_t payload_sum = 0;");
-        }
-        let when =
-            if e.joins(bp) { "CARRICK_MAKES_SUMS(core) && !joined" } else { "CARRICK_MAKES_SUMS(core)" };
-        e.payload_octets("e->done", sums_payload(bp).then_some(when));
-        e.trace_payload("e->done", index);
-    }
-
-    fn frame_written(&self, e: &mut Emitter<'_>, index: usize, _bp: &BlueprintDef) {
-        e.payload_octets("e->frame_done", None);
-        e.trace_payload("e->frame_done", index);
-        e.w.line("core->assembly_buffer += header_len + (uint32_t)payload_len;");
-    }
-
-    fn frames_written(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        if sums_payload(bp) {
-            e.w.line(PAYLOAD_SUM);
-        }
-    }
-
-    fn forward_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        let (ty, name, core) = (e.names.declared(&bp.name), e.names.own(&bp.name), e.core_param());
-        e.w.open(format!(
-            "CARRICK_UNUSED static inline void {name}_forward({core}, const struct {ty} *h, uint32_t interface) {{"
-        ));
-    }
-
-    fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        e.w.line("if (payload_len)\n    memcpy(p + header_len, h->payload__.ptr, payload_len);");
-        if sums_payload(bp) {
-            e.w.line(PAYLOAD_SUM);
-        }
     }
 
     fn options_loop(&self, e: &mut Emitter<'_>, list: &OptListDef) {

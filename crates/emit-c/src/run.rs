@@ -109,12 +109,12 @@ impl Emitter<'_> {
             Ty::Scratch(s) => format!(", scratch_{}", self.p.scratchpads[s.index()].name),
             _ => String::new(),
         });
-        format!("fn_{}(core{}{});", def.name, self.dialect.chain(), args.collect::<String>())
+        format!("fn_{}(core{}{});", def.name, self.chain_arg(), args.collect::<String>())
     }
 
     /// The invariants of a context of a chain; `c` may be deleted.
     fn invariants(&mut self, ctx: ir::CtxId, at: &str) {
-        let (guard, chain) = ("if (!chain->deleted) ", self.dialect.chain());
+        let (guard, chain) = ("if (!chain->deleted) ", self.chain_arg());
         let guard = if at == "c" { guard } else { "" };
         let names: Vec<String> = self
             .p

@@ -6,6 +6,7 @@ use carrick_ir::methods::On;
 use carrick_ir::{self as ir, Arg, Block, Change, ExprKind, Function, Over, Place, Stmt, StmtKind, Ty};
 
 use crate::Emitter;
+use crate::emitter::Feature;
 use crate::names::safe;
 use crate::place::CPlace;
 use crate::term::Binds;
@@ -89,7 +90,7 @@ impl<'p> Emitter<'p> {
             StmtKind::Continue => self.line(stmt, "continue;"),
             StmtKind::Return(Some(value)) if self.dialect.returns(self, stmt, value) => {}
             StmtKind::Return(value) => {
-                let nothing = self.dialect.nothing();
+                let nothing = self.return_nothing();
                 let text = value.as_ref().map_or(nothing.into(), |v| format!("return {};", self.value(v)));
                 self.line(stmt, text);
             }
@@ -128,10 +129,20 @@ impl<'p> Emitter<'p> {
         }
     }
 
+    /// The end of a function that returns nothing.
+    pub(crate) fn return_nothing(&self) -> &'static str {
+        if self.dialect.has(Feature::VoidFunctions) { "return;" } else { "return 0;" }
+    }
+
+    /// What a processor's function passes to those that it calls, behind the core.
+    pub(crate) fn chain_arg(&self) -> &'static str {
+        if self.dialect.has(Feature::ChainArgument) { ", chain" } else { "" }
+    }
+
     /// A `return` without a meaningful value.
     pub fn leave(&self) -> String {
         match self.function.map(|f| &f.ret) {
-            None | Some(Ty::Void) => self.dialect.nothing().into(),
+            None | Some(Ty::Void) => self.return_nothing().into(),
             Some(ty) if self.dialect.by_reference(ty) => "{ CARRICK_ZERO(&f__->ret__); return 0; }".into(),
             Some(ty) if ty.is_scalar() => format!("return {};", self.literal(0, ty)),
             Some(ty) => format!("return ({}){{0}};", self.names.ctype(ty)),
@@ -247,7 +258,7 @@ impl<'p> Emitter<'p> {
                 Arg::Ref(local) => format!(", {}", self.address(*local)),
             })
             .collect();
-        let chain = self.dialect.chain();
+        let chain = self.chain_arg();
         let call = format!("fn_{}(core{chain}{args});", def.name);
         match dest {
             Some(dest) if self.dialect.returned(self, stmt, dest, func, &call) => {}

@@ -5,6 +5,7 @@ use carrick_ir::samples::sampled_fields;
 use carrick_ir::{self as ir, Opcode, Ty};
 
 use crate::Emitter;
+use crate::emitter::Feature;
 use crate::names::{safe, window_words};
 use crate::timers::plus;
 
@@ -40,7 +41,7 @@ impl Emitter<'_> {
         }
         for (index, ctx) in self.p.contexts.iter().enumerate() {
             let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
-            if self.dialect.has_samples() {
+            if self.dialect.has(Feature::Samples) {
                 self.sample_function(ctx);
             }
             self.w.open(format!(
@@ -81,7 +82,7 @@ impl Emitter<'_> {
         context: Option<&ir::ContextDef>,
     ) {
         self.w.line("CARRICK_GIVEN(core && v);");
-        if let Some(ctx) = context.filter(|_| self.dialect.has_samples()) {
+        if let Some(ctx) = context.filter(|_| self.dialect.has(Feature::Samples)) {
             let name = self.names.own(&ctx.name);
             self.w.open("if (core->sample) {");
             self.w.line(format!("if (core->sample >> 32 == {})", number + 1));

@@ -16,6 +16,16 @@
 #define CARRICK_TIMER_START(core, timer, after) carrick_timer_restart(&(core)->wheel, timer, (core)->now, after)
 #define CARRICK_TIMER_STOP(core, timer)         carrick_timer_stop(&(core)->wheel, timer)
 
+/* A copy of an event waits for the end of the chain. `member` is that of the event in what waits. */
+#define CARRICK_RAISE(core, chain, number, member, copied)                                                             \
+    do {                                                                                                               \
+        (chain)->raised[(chain)->raised_count].kind = (number);                                                        \
+        (chain)->raised[(chain)->raised_count++].event.member = (copied);                                              \
+    } while (0)
+
+/* Where the entry of a generate function is in the queue. */
+#define CARRICK_ENTRY_PLACE(at) (at)
+
 /* The instance of a context in a slot, and whether the slot was ever used. `number` is that of the context. */
 #define CARRICK_SLOT(core, context, number, slot)      (&(core)->context##_slots[slot])
 #define CARRICK_SLOT_USED(core, context, number, slot) ((slot) < (core)->context##_fresh)
@@ -48,6 +58,8 @@
 /* Declares `again__`, a pointer to a copy of a header. The packet is read into it, and may turn out to be malformed. */
 #define CARRICK_READ_AGAIN(core, type, member, header) type member##again__ = (header), *again__ = &member##again__
 
+/* The member of a packet that says what no extract has read. */
+#define CARRICK_REST(member) const uint8_t **member
 /* Where an extract function begins to read: at the packet's own header, or at the next frame of its payload. */
 #define CARRICK_PACKET_AT(core, packet) ((packet)->ptr)
 #define CARRICK_FRAME_AT(core, packet)  ((packet)->rest[0])

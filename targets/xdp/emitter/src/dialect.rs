@@ -4,15 +4,13 @@
 use std::collections::BTreeSet;
 
 use carrick_emit_c::Emitter;
-use carrick_emit_c::emitter::Dialect;
+use carrick_emit_c::emitter::{Dialect, Feature, Head, Payload, Record};
 use carrick_emit_c::term::{CType, Term};
-use carrick_ir::{
-    Block, BlueprintDef, ContextDef, EventId, Expr, FuncId, Function, LocalId, OptListDef, Stmt, Ty,
-};
+use carrick_ir::{Block, BlueprintDef, Expr, FuncId, Function, LocalId, OptListDef, Stmt, Ty};
 
 use crate::crossing::MANY;
 use crate::frames::{is_own_record, is_record};
-use crate::{blocks, frames, loops, middlebox, out, owners, queue, raised, reading, units};
+use crate::{blocks, frames, loops, middlebox, out, owners, queue, reading, units};
 
 pub struct Kernel {
     /// the functions that are put into their callers
@@ -20,16 +18,13 @@ pub struct Kernel {
 }
 
 impl Dialect for Kernel {
-    fn chain(&self) -> &'static str {
-        ""
+    /// The verifier wants a number of each function and few arguments; the machine divides no signed numbers.
+    fn has(&self, _feature: Feature) -> bool {
+        false
     }
 
     fn function<'p>(&self, e: &mut Emitter<'p>, function: &'p Function) {
         frames::function(e, function, !self.inlined.contains(&function.name));
-    }
-
-    fn nothing(&self) -> &'static str {
-        "return 0;"
     }
 
     fn in_frame(&self, function: &Function, local: LocalId) -> bool {
@@ -69,22 +64,15 @@ impl Dialect for Kernel {
         loops::forget_numbers(e, stmt, body);
     }
 
-    fn divides_signed(&self) -> bool {
-        false
-    }
-
-    fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str) {
-        raised::raise(e, event, name, local);
-    }
-
-    fn generate(&self, e: &mut Emitter<'_>, call: [&str; 2], sent: Option<LocalId>) {
+    fn generate(&self, e: &mut Emitter<'_>, function: &str, args: [&str; 3], sent: Option<LocalId>) {
+        let [bp, rules, queue] = args;
         let mut number = 0;
         if let Some((sent, Ty::Event(event))) = sent.map(|local| (local, e.local_type(local))) {
             let (member, value) = (&e.p.events[event.index()].name, e.local(sent));
             number = event.0 + 1;
             e.w.line(format!("core->bringing.event.{member}_ = {value};"));
         }
-        e.w.line(format!("(void){}, {number}u{}", call[0], call[1]));
+        e.w.line(format!("(void){function}(core, {bp}, {rules}, {number}u{queue});"));
     }
 
     fn request_data(&self, e: &mut Emitter<'_>, place: &str) {
@@ -98,139 +86,82 @@ impl Dialect for Kernel {
         e.w.close("}");
     }
 
-    fn parsed(&self) -> [&'static str; 2] {
-        ["", "uint32_t rest[2]; /* what no extract has taken: from where, and to where */"]
-    }
-
-    fn instance_members(&self, e: &mut Emitter<'_>, ctx: &ContextDef) {
-        owners::owner_of_instance(e);
-        if ctx.rx_capacity.is_some() {
-            e.w.line("uint32_t opened__; /* how often it began to receive a unit */");
-        }
-        e.w.line("uint32_t slot__ __attribute__((aligned(8)));");
-        e.w.line("uint32_t generation__;");
-        e.w.line("uint32_t held__; /* 1: somebody works on it */");
-        e.w.line("uint32_t live__; /* 1: it has its id; 2: it is gone, and packets of its unit wait */");
-    }
-
-    fn chain_members(&self, e: &mut Emitter<'_>) {
-        owners::owner_of_chain(e);
-    }
-
-    fn entry_members(&self, e: &mut Emitter<'_>) {
-        blocks::entry_waits(e);
-    }
-
-    fn generate_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        let (ty, name) = (e.names.declared(&bp.name), e.names.own(&bp.name));
-        let (core, chain) = (e.names.own("core"), e.names.own("chain"));
-        e.w.open(format!(
-            "CARRICK_GLOBAL_FN int {name}_generate(struct {core} *core, const struct {ty} *bp, uint64_t rules, uint32_t sent{}) {{",
-            blocks::number_param(e)
-        ));
-        e.w.line("CARRICK_GIVEN(core && bp);");
-        e.w.line("CARRICK_ALIGNED(core);");
-        e.w.line("CARRICK_ALIGNED(bp);");
-        e.w.line(format!("CARRICK_UNUSED const struct {chain} *chain = &core->chain;"));
-        // An argument that nothing uses is one that the callers do not give.
-        e.w.line("CARRICK_BARRIER_VAR(sent);");
-        e.w.line("CARRICK_BARRIER_VAR(rules);");
-    }
-
     fn choose_queue(&self, e: &mut Emitter<'_>) {
         blocks::choose_queue(e);
     }
 
     fn place(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        queue::place_entry(e, bp);
-    }
-
-    fn copy_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        queue::place_or_spare(e, bp);
-    }
-
-    fn place_frames(&self, e: &mut Emitter<'_>, _bp: &BlueprintDef) {
+        if bp.frames.is_none() {
+            return queue::place_entry(e, bp);
+        }
         e.w.open("if (!there) {");
         queue::no_place(e);
         e.w.close("}");
         blocks::chosen(e, "1");
     }
 
-    fn entry_is_there(&self, e: &mut Emitter<'_>) {
-        queue::brings(e, "e");
-        queue::entry_waits_now(e);
-        e.w.end_with("return 0;");
-    }
-
-    fn entry_place(&self, e: &Emitter<'_>) -> &'static str {
-        if e.blocks { "place" } else { "alone ? 0 : place + 1" }
-    }
-
-    fn coalesced(&self, e: &mut Emitter<'_>) {
-        queue::brings(e, "old");
-        let text = queue::let_go_of_old(e);
-        e.w.line(text);
+    fn entry_waits(&self, e: &mut Emitter<'_>, entry: &str) {
+        queue::brings(e, entry);
+        if entry == "e" {
+            queue::entry_waits_now(e);
+        } else {
+            queue::let_go_of_old(e);
+        }
         e.w.line("return 0;");
     }
 
-    fn not_coalesced(&self, e: &mut Emitter<'_>) {
-        if !e.blocks {
-            e.w.open("if (old) {");
-            let text = queue::let_go_of_old(e);
-            e.w.line(text);
-            e.w.close("}");
+    fn members(&self, e: &mut Emitter<'_>, of: Record<'_>) {
+        match of {
+            Record::Packet => {}
+            Record::Instance(ctx) => {
+                owners::owner_of_instance(e);
+                if ctx.rx_capacity.is_some() {
+                    e.w.line("uint32_t opened__; /* how often it began to receive a unit */");
+                }
+                e.w.line("uint32_t slot__ __attribute__((aligned(8)));");
+                e.w.line("uint32_t generation__;");
+                e.w.line("uint32_t held__; /* 1: somebody works on it */");
+                e.w.line(
+                    "uint32_t live__; /* 1: it has its id; 2: it is gone, and packets of its unit wait */",
+                );
+            }
+            Record::Chain => owners::owner_of_chain(e),
+            Record::Entry => blocks::entry_waits(e),
         }
     }
 
-    /// What the device takes of a packet with one payload is known when it is brought into a frame.
-    fn packet_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        let (core, entry, name) = (e.names.own("core"), e.names.own("entry"), e.names.own(&bp.name));
-        e.w.open(format!("CARRICK_GLOBAL_FN int {name}_packet(struct {core} *core, struct {entry} *e) {{"));
-        e.w.line("CARRICK_GIVEN(core && e);");
-        e.w.line("CARRICK_ALIGNED(core);");
-        e.w.line("CARRICK_ALIGNED(e);");
-        let cap = if bp.frames.is_some() { "CARRICK_FRAME_MAX" } else { "UINT64_MAX" };
-        e.w.line(format!("const uint64_t cap = {cap};"));
-        e.w.line("uint8_t *out = core->out + CARRICK_ETHERNET;");
-    }
-
-    fn writes_in_one_place(&self) -> bool {
-        true
-    }
-
-    fn payload_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef) {
-        out::part_of_payload(e, "e->done");
-        out::sum_of_payload(e, bp);
-        e.trace_payload("e->done", index);
-    }
-
-    fn frame_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef) {
-        e.w.line(format!("(void){}(core, header_len);", e.names.own("lay_header")));
-        if bp.payload_name.is_some() {
-            e.w.line("core->payload = bp->payload__;");
-            out::part_of_payload(e, "e->frame_done");
-            e.w.line(format!("if (payload_len)\n    (void){}(core);", e.names.own("lay_payload")));
-            e.trace_payload("e->frame_done", index);
+    fn open(&self, e: &mut Emitter<'_>, head: Head, bp: &BlueprintDef) {
+        match head {
+            Head::Generate => out::open_generate(e, bp),
+            Head::Packet => out::open_packet(e, bp),
+            Head::Forward => middlebox::forward(e, bp),
         }
     }
 
-    fn frames_written(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        e.w.line("memset(&core->payload, 0, sizeof core->payload);");
-        e.w.line("core->payload.len = payload_len;");
-        e.w.line(format!("core->payload.type = {};", units::put_together(e)));
-        out::sum_of_payload(e, bp);
+    fn payload_written(&self, e: &mut Emitter<'_>, payload: Payload, bp: &BlueprintDef) {
+        match payload {
+            Payload::Whole(index) => {
+                out::part_of_payload(e, "e->done");
+                out::sum_of_payload(e, bp);
+                e.trace_payload("e->done", index);
+            }
+            Payload::OfFrame(index) => out::frame_payload(e, index, bp),
+            Payload::Frames => {
+                e.w.line("memset(&core->payload, 0, sizeof core->payload);");
+                e.w.line("core->payload.len = payload_len;");
+                e.w.line(format!("core->payload.type = {};", units::put_together(e)));
+                out::sum_of_payload(e, bp);
+            }
+            Payload::Forwarded => middlebox::payload_stays(e, bp),
+        }
+    }
+
+    fn copy_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        queue::place_or_spare(e, bp);
     }
 
     fn reads_beyond_window(&self, e: &Emitter<'_>, bp: &BlueprintDef) -> bool {
         !reading::is_in_window(e, bp)
-    }
-
-    fn forward_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        middlebox::forward(e, bp);
-    }
-
-    fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
-        middlebox::payload_stays(e, bp);
     }
 
     /// Where in the packet the next option is stands in the core, and each option is verified apart: else the verifier

@@ -6,7 +6,7 @@ use carrick_ir::{BlueprintDef, uses};
 
 use crate::raised::following;
 use crate::unsupported::sums_all;
-use crate::{queue, reading, units};
+use crate::{blocks, queue, reading, units};
 
 /// The next packet of an entry, in `core->out`: its bytes behind the Ethernet header, 0 if there is none.
 pub(crate) fn out_functions(e: &mut Emitter<'_>) {
@@ -27,6 +27,47 @@ pub(crate) fn out_functions(e: &mut Emitter<'_>) {
     }
     e.w.line("core->last = true;");
     e.w.end_with("return 0;");
+}
+
+/// Opens the function that queues a copy of a blueprint.
+pub(crate) fn open_generate(e: &mut Emitter<'_>, bp: &BlueprintDef) {
+    let (ty, name) = (e.names.declared(&bp.name), e.names.own(&bp.name));
+    let (core, chain) = (e.names.own("core"), e.names.own("chain"));
+    e.w.open(format!(
+        "CARRICK_GLOBAL_FN int {name}_generate(struct {core} *core, const struct {ty} *bp, uint64_t rules, uint32_t sent{}) {{",
+        blocks::number_param(e)
+    ));
+    e.w.line("CARRICK_GIVEN(core && bp);");
+    e.w.line("CARRICK_ALIGNED(core);");
+    e.w.line("CARRICK_ALIGNED(bp);");
+    e.w.line(format!("CARRICK_UNUSED const struct {chain} *chain = &core->chain;"));
+    // An argument that nothing uses is one that the callers do not give.
+    e.w.line("CARRICK_BARRIER_VAR(sent);");
+    e.w.line("CARRICK_BARRIER_VAR(rules);");
+}
+
+/// Opens the function that makes a packet of an entry. What the device takes of a packet with one payload is known when
+/// it is brought into a frame.
+pub(crate) fn open_packet(e: &mut Emitter<'_>, bp: &BlueprintDef) {
+    let (core, entry, name) = (e.names.own("core"), e.names.own("entry"), e.names.own(&bp.name));
+    e.w.open(format!("CARRICK_GLOBAL_FN int {name}_packet(struct {core} *core, struct {entry} *e) {{"));
+    e.w.line("CARRICK_GIVEN(core && e);");
+    e.w.line("CARRICK_ALIGNED(core);");
+    e.w.line("CARRICK_ALIGNED(e);");
+    let cap = if bp.frames.is_some() { "CARRICK_FRAME_MAX" } else { "UINT64_MAX" };
+    e.w.line(format!("const uint64_t cap = {cap};"));
+    e.w.line("uint8_t *out = core->out + CARRICK_ETHERNET;");
+}
+
+/// In a function that makes a frame: its header and its payload are put behind the frames before it.
+pub(crate) fn frame_payload(e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef) {
+    e.w.line(format!("(void){}(core, header_len);", e.names.own("lay_header")));
+    if bp.payload_name.is_some() {
+        e.w.line("core->payload = bp->payload__;");
+        part_of_payload(e, "e->frame_done");
+        e.w.line(format!("if (payload_len)\n    (void){}(core);", e.names.own("lay_payload")));
+        e.trace_payload("e->frame_done", index);
+    }
 }
 
 /// In a function that makes a packet or a frame: how much of the payload comes now.

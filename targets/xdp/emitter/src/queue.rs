@@ -91,6 +91,11 @@ pub(crate) fn no_place(e: &mut Emitter<'_>) {
 
 fn place_or_frame(e: &mut Emitter<'_>, bp: &BlueprintDef) {
     let entry = e.names.own("entry");
+    if rules_of(e, bp).next().is_some() {
+        e.w.open("if (old) {");
+        let_go_of_old(e);
+        e.w.close("}");
+    }
     e.w.line("uint64_t place = 0;");
     whether_it_gathers(e, bp);
     e.w.line(format!(
@@ -171,11 +176,11 @@ fn newest(e: &mut Emitter<'_>) {
 }
 
 /// In a generate function: the entry with which another one coalesced can be taken by others.
-pub(crate) fn let_go_of_old(e: &Emitter<'_>) -> String {
-    if e.blocks {
-        return "carrick_release(&s->held);".into();
-    }
-    "if (old != &core->entry)\n    carrick_release(&old->held);".into()
+pub(crate) fn let_go_of_old(e: &mut Emitter<'_>) {
+    e.w.line(match e.blocks {
+        true => "carrick_release(&s->held);",
+        false => "if (old != &core->entry)\n    carrick_release(&old->held);",
+    });
 }
 
 /// In the same function, when all of the entry is there.

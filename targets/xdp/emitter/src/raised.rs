@@ -124,23 +124,6 @@ pub(crate) fn raised_map(e: &mut Emitter<'_>) {
     writing::map(e, "carrick_raised", "PERCPU_ARRAY", waiting, Some(("uint32_t", &raised)));
 }
 
-/// In place of `raise` elsewhere.
-pub(crate) fn raise(e: &mut Emitter<'_>, kind: EventId, event: &str, local: &str) {
-    e.w.open("{");
-    e.w.line("uint32_t place = core->waiting_count;");
-    e.w.line(format!(
-        "struct {} *raised = bpf_map_lookup_elem(&carrick_raised, &place);",
-        e.names.own("raised")
-    ));
-    e.w.open("if (raised) {");
-    e.w.line(format!("raised->kind = {};", kind.0));
-    e.w.line(format!("CARRICK_COPY(&raised->event.{event}_, &{local});"));
-    e.w.line("core->waiting_count++;");
-    e.w.line("chain->raised_count++;");
-    e.w.close("}");
-    e.w.close("}");
-}
-
 /// Runs what is due, if it did not come by a packet, and all that is raised.
 pub(crate) fn run_from(e: &mut Emitter<'_>, source: Source) {
     let raised = e.names.own("raised");

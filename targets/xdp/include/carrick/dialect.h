@@ -14,6 +14,25 @@
 #define CARRICK_TIMER_START(core, timer, after) carrick_timer_begin(timer, &(core)->timers, (core)->now, after)
 #define CARRICK_TIMER_STOP(core, timer)         ((void)(core), carrick_timer_stop(timer))
 
+#define CARRICK_RAISE(core, chain, number, member, copied)                                                             \
+    do {                                                                                                               \
+        uint32_t place__ = (core)->waiting_count;                                                                      \
+        struct CARRICK_OWN(raised) *raised__ = bpf_map_lookup_elem(&carrick_raised, &place__);                         \
+        if (raised__) {                                                                                                \
+            raised__->kind = (number);                                                                                 \
+            CARRICK_COPY(&raised__->event.member, &(copied));                                                          \
+            (core)->waiting_count++;                                                                                   \
+            (chain)->raised_count++;                                                                                   \
+        }                                                                                                              \
+    } while (0)
+
+/* A generate function has `place`, and without blocks `alone`: the entry is not in the queue, but in the frame. */
+#ifdef CARRICK_BLOCKS
+#define CARRICK_ENTRY_PLACE(at) place
+#else
+#define CARRICK_ENTRY_PLACE(at) (alone ? 0 : place + 1)
+#endif
+
 #define CARRICK_SLOT(core, context, number, slot)      ((void)(core), bpf_map_lookup_elem(&slots_##number, &slot))
 #define CARRICK_SLOT_USED(core, context, number, slot) true
 #define CARRICK_CAPACITY(core, context)                CARRICK_OWN(context##_capacity)(core)
@@ -49,6 +68,7 @@
     type *again__ = &(core)->again.member;                                                                             \
     CARRICK_COPY(again__, &(header))
 
+#define CARRICK_REST(member) uint32_t member[2]
 /* A window on the packet, which moves to there if the program looks behind what it sees first. */
 #if CARRICK_LOOKS
 #define CARRICK_WINDOW_AT(core, at) ((void)CARRICK_OWN(look)(core, at), (const uint8_t *)(core)->in)
