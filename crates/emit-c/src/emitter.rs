@@ -4,7 +4,7 @@
 //! asks its dialect, and never which target it writes for.
 
 use carrick_ir::{
-    Block, BlueprintDef, ContextDef, Expr, FuncId, Function, LocalId, NetLayer, OptListDef, Program, Stmt, Ty,
+    Block, BlueprintDef, ContextDef, FuncId, Function, LocalId, NetLayer, OptListDef, Program, Stmt, Ty,
 };
 
 use crate::ip::{self, Ip};
@@ -94,16 +94,6 @@ pub trait Dialect {
         index
     }
 
-    /// What the condition of a loop over at most `n` elements begins with: that its index is in the room for them.
-    fn within(&self, _index: &str, _n: u32) -> String {
-        String::new()
-    }
-
-    /// Leaves a function with a value. False: as with any other.
-    fn returns(&self, _e: &mut Emitter<'_>, _stmt: &Stmt, _value: &Expr) -> bool {
-        false
-    }
-
     /// Takes what a call of the function returned. False: as any other.
     fn returned(
         &self,
@@ -114,11 +104,6 @@ pub trait Dialect {
         _call: &str,
     ) -> bool {
         false
-    }
-
-    /// What the condition of a loop of so many turns ends with.
-    fn goes_on(&self, _turns: u32) -> &'static str {
-        ""
     }
 
     /// At the beginning of a loop's body, which counts with these numbers of these types.

@@ -5,6 +5,7 @@ use carrick_ir::{BlueprintDef, BpId, Frames, LocalId, Stmt, Ty};
 
 use crate::Emitter;
 use crate::emitter::Payload;
+use crate::loops::within;
 
 impl Emitter<'_> {
     /// Whether any packet is made of frames.
@@ -77,7 +78,7 @@ impl Emitter<'_> {
             .iter()
             .map(|(id, bp)| (id.0, body(&format!("{packet}->frames__.at[at].u.{}_.payload__", bp.name))))
             .collect();
-        let within = self.dialect.within("i", most);
+        let within = within("i", most);
         self.w.open(format!(
             "for (uint32_t i = 0; {within}i < CARRICK_READ({packet}->frames__.count); i++) {{"
         ));

@@ -31,6 +31,7 @@ mod ip;
 mod joined;
 mod layout;
 mod list;
+pub mod loops;
 mod memory;
 pub mod names;
 mod network;

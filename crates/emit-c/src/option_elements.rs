@@ -4,6 +4,7 @@
 use carrick_ir::{OptDef, OptElements, Ty, arith};
 
 use crate::Emitter;
+use crate::loops::{goes_on, within};
 use crate::names::safe;
 use crate::options::{loaded, stored};
 
@@ -41,7 +42,7 @@ impl Emitter<'_> {
 
     /// Opens the loop over the elements.
     fn each_option_element(&mut self, place: &str, list: &OptElements) {
-        let (room, more) = (self.dialect.within("i", list.most), self.dialect.goes_on(list.most));
+        let (room, more) = (within("i", list.most), goes_on(list.most));
         self.w.open(format!("for (uint32_t i = 0; {room}i < {place}.len{more}; i++) {{"));
     }
 

@@ -7,10 +7,14 @@ use carrick_ir::{self as ir, Arg, Block, Change, ExprKind, Function, Over, Place
 
 use crate::Emitter;
 use crate::emitter::Feature;
+use crate::loops::{goes_on, within};
 use crate::names::safe;
 use crate::place::CPlace;
 use crate::term::Binds;
 use crate::text;
+
+/// Where a function leaves a value that it returns by a reference.
+const RETURNED: &str = "&f__->ret__";
 
 impl<'p> Emitter<'p> {
     /// The functions of the program.
@@ -88,7 +92,13 @@ impl<'p> Emitter<'p> {
             StmtKind::For { var, over, body } => self.loop_stmt(stmt, *var, over, body),
             StmtKind::Break => self.line(stmt, "break;"),
             StmtKind::Continue => self.line(stmt, "continue;"),
-            StmtKind::Return(Some(value)) if self.dialect.returns(self, stmt, value) => {}
+            StmtKind::Return(Some(value)) if self.dialect.by_reference(&value.ty) => {
+                let value = self.record_at(value);
+                if value != RETURNED {
+                    self.line(stmt, format!("CARRICK_COPY({RETURNED}, {value});"));
+                }
+                self.line(stmt, "return 0;");
+            }
             StmtKind::Return(value) => {
                 let nothing = self.return_nothing();
                 let text = value.as_ref().map_or(nothing.into(), |v| format!("return {};", self.value(v)));
@@ -143,7 +153,7 @@ impl<'p> Emitter<'p> {
     pub fn leave(&self) -> String {
         match self.function.map(|f| &f.ret) {
             None | Some(Ty::Void) => self.return_nothing().into(),
-            Some(ty) if self.dialect.by_reference(ty) => "{ CARRICK_ZERO(&f__->ret__); return 0; }".into(),
+            Some(ty) if self.dialect.by_reference(ty) => format!("{{ CARRICK_ZERO({RETURNED}); return 0; }}"),
             Some(ty) if ty.is_scalar() => format!("return {};", self.literal(0, ty)),
             Some(ty) => format!("return ({}){{0}};", self.names.ctype(ty)),
         }
@@ -326,11 +336,11 @@ impl<'p> Emitter<'p> {
         };
         let at = format!("{name}__at");
         let room = match &list.ty {
-            Ty::List(_, n, _) => self.dialect.within(&at, *n),
+            Ty::List(_, n, _) => within(&at, *n),
             _ => String::new(),
         };
-        let goes_on = self.dialect.goes_on(turns(stmt).unwrap_or(1));
-        self.open_at(stmt, format!("for (uint32_t {at} = 0; {room}{at} < {len}{goes_on}; {at}++) {{"));
+        let more = goes_on(turns(stmt).unwrap_or(1));
+        self.open_at(stmt, format!("for (uint32_t {at} = 0; {room}{at} < {len}{more}; {at}++) {{"));
         self.dialect.turn_begins(self, stmt, body, &[("uint32_t", &at)]);
         self.each_element(stmt, var, &place, list);
         self.stmts(body);
@@ -367,7 +377,7 @@ impl<'p> Emitter<'p> {
         };
         let limit = self.expr(to);
         let (from, to) = (self.value(from), self.value(to));
-        let more = self.dialect.goes_on(turns(stmt).unwrap_or(1));
+        let more = goes_on(turns(stmt).unwrap_or(1));
         if known.is_some_and(|turns| turns <= max) {
             self.open_at(stmt, format!("for ({c} {name} = {from}; {name} < {limit}{more}; {name}++) {{"));
             self.dialect.turn_begins(self, stmt, body, &[(&c, &name)]);
@@ -377,8 +387,8 @@ impl<'p> Emitter<'p> {
         self.open_at(stmt, "{");
         self.line(stmt, format!("const {c} {name}__end = {to};"));
         self.line(stmt, format!("uint32_t {name}__turn = 0;"));
-        let goes_on = format!("{name} < {name}__end && {name}__turn != {max}u{more}");
-        self.open_at(stmt, format!("for ({c} {name} = {from}; {goes_on}; {name}++, {name}__turn++) {{"));
+        let condition = format!("{name} < {name}__end && {name}__turn != {max}u{more}");
+        self.open_at(stmt, format!("for ({c} {name} = {from}; {condition}; {name}++, {name}__turn++) {{"));
         let turn = format!("{name}__turn");
         self.dialect.turn_begins(self, stmt, body, &[(&c, &name), ("uint32_t", &turn)]);
         self.stmts(body);

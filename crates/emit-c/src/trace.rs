@@ -6,6 +6,7 @@ use carrick_ir::{self as ir, Opcode, Ty};
 
 use crate::Emitter;
 use crate::emitter::Feature;
+use crate::loops::{goes_on, within};
 use crate::names::{safe, window_words};
 use crate::timers::plus;
 
@@ -122,7 +123,7 @@ impl Emitter<'_> {
 
     /// Begins the loop over at most so many elements.
     fn words_loop(&mut self, i: &str, there: &str, most: u32) {
-        let more = self.dialect.goes_on(most);
+        let more = goes_on(most);
         self.w.open(format!("for (uint32_t {i} = 0; {there}{more}; {i}++) {{"));
         if !more.is_empty() {
             self.w.line(format!("{i} = CARRICK_FORGOTTEN({i}, r->count);"));
@@ -152,7 +153,7 @@ impl Emitter<'_> {
             }
             Ty::List(element, n, _) => {
                 self.w.line(format!("carrick_word(r, {at}.len);"));
-                let room = self.dialect.within(&i, *n);
+                let room = within(&i, *n);
                 self.words_loop(&i, &format!("{room}{i} < {at}.len"), *n);
                 self.words(element, &format!("{at}.items[{i}]"), depth + 1);
                 self.w.close("}");

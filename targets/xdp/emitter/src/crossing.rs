@@ -3,11 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use carrick_emit_c::loops::MANY;
 use carrick_ir::bounds::turns;
 use carrick_ir::{self as ir, ExprKind, Function, LocalId, Stmt, StmtKind, walk};
-
-/// Of a loop with so many turns the verifier follows no more than it must.
-pub(crate) const MANY: u32 = 32;
 
 /// Whether a loop is one of those.
 pub(crate) fn is_long(stmt: &Stmt) -> bool {

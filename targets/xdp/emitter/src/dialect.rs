@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use carrick_emit_c::Emitter;
 use carrick_emit_c::emitter::{Dialect, Feature, Head, Payload, Record};
 use carrick_emit_c::term::{CType, Term};
-use carrick_ir::{Block, BlueprintDef, Expr, FuncId, Function, LocalId, OptListDef, Stmt, Ty};
+use carrick_ir::{Block, BlueprintDef, FuncId, Function, LocalId, OptListDef, Stmt, Ty};
 
-use crate::crossing::MANY;
 use crate::frames::{is_own_record, is_record};
 use crate::{blocks, frames, loops, middlebox, out, owners, queue, reading, units};
 
@@ -35,10 +34,6 @@ impl Dialect for Kernel {
         frames::frame_member(e, local)
     }
 
-    fn returns(&self, e: &mut Emitter<'_>, stmt: &Stmt, value: &Expr) -> bool {
-        frames::return_at(e, stmt, value)
-    }
-
     fn returned(&self, e: &mut Emitter<'_>, stmt: &Stmt, dest: LocalId, func: FuncId, call: &str) -> bool {
         frames::returned_at(e, stmt, dest, func, call)
     }
@@ -49,14 +44,6 @@ impl Dialect for Kernel {
 
     fn index(&self, index: Term, n: u32) -> Term {
         Term::primary(format!("carrick_at({}, {n}u)", index.text), CType::Unsigned(64))
-    }
-
-    fn within(&self, index: &str, n: u32) -> String {
-        format!("{index} < {n}u && ")
-    }
-
-    fn goes_on(&self, turns: u32) -> &'static str {
-        if turns >= MANY { " && CARRICK_GOES_ON" } else { "" }
     }
 
     fn turn_begins(&self, e: &mut Emitter<'_>, stmt: &Stmt, body: &Block, counts: &[(&str, &str)]) {

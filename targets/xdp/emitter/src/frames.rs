@@ -222,19 +222,6 @@ pub(crate) fn returned_at(
     true
 }
 
-/// Leaves a function with a record. False: its result is none.
-pub(crate) fn return_at(e: &mut Emitter<'_>, stmt: &Stmt, value: &ir::Expr) -> bool {
-    if !is_record(&value.ty) {
-        return false;
-    }
-    if e.function.and_then(returned).is_none() {
-        let value = e.record_at(value);
-        e.line(stmt, format!("CARRICK_COPY(&f__->ret__, {value});"));
-    }
-    e.line(stmt, "return 0;");
-    true
-}
-
 /// What all processors share, where a function needs it.
 fn shared_if_used(e: &mut Emitter<'_>, function: &Function) {
     let mut random = false;

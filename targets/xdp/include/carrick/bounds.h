@@ -103,6 +103,7 @@ CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
 #define CARRICK_FORGOTTEN(number, from)                                                                                \
     ((__typeof__(number))((number) ^ (__typeof__(number))(CARRICK_READ(from) ^ CARRICK_READ(from))))
 
+#define CARRICK_WITHIN(i, n) ((i) < (n))
 /* True, and asked before each turn of a loop: the verifier then follows only so many turns as tell it something new,
  * and the kernel ends a loop that turns for a quarter of a second (may_goto, opcode 0xe5, Linux 6.9). */
 #define CARRICK_GOES_ON                                                                                                \
