@@ -179,6 +179,7 @@ fn setup(file: &str, faults: Faults) -> Setup {
         params: [params.clone(), params],
         bytes: 2,
         answer: 1,
+        message: 8,
         mtu: 1500,
         life_ns: 120_000_000_000,
         seed: 1,
@@ -331,6 +332,50 @@ fn a_fault_is_found_with_a_shortest_way() {
     }
 }
 
+/// Timers of both ends that are due at one moment fire in either order, and what one of them sends may arrive before the other.
+#[test]
+fn either_end_may_be_the_first_at_a_moment() {
+    let claim = "assert(!(c.resends == 0 && c.out.len() > 0 && uint64(now()) >= 50000000));";
+    let behind = "    if (e.len == 0) stop;\n";
+    let folder = changed(
+        "protocols/stop-and-wait",
+        "stop-and-wait.mtp",
+        &[(behind, &format!("{behind}    {claim}\n"))],
+    );
+    let file = folder.path().join("protocols/stop-and-wait/stop-and-wait.mtp");
+    let (file, plain) = (file.to_str().expect("UTF-8"), "protocols/stop-and-wait/stop-and-wait.mtp");
+    let options = ["--bytes", "1", "--answer", "1", "--lose", "3"];
+    for both in [[file, "--server", plain], [plain, "--server", file]] {
+        let (code, found) = json(&[&both[..], &options[..]].concat());
+        assert_eq!(
+            (code, &found["broken"]["goal"]),
+            (Some(1), &Value::from("claims")),
+            "{both:?}: {found:#}"
+        );
+    }
+}
+
+/// A run that goes on for ever is not proved to end.
+#[test]
+fn what_goes_on_for_ever_is_undecided() {
+    let folder = changed(
+        "protocols/udp-retry",
+        "udp-retry.mtp",
+        &[(
+            "    if (c.at != ASKING) {\n        del_ctx(c);",
+            "    if (c.at != ASKING) {\n        timer_start(c.quiet, remember);",
+        )],
+    );
+    let file = folder.path().join("protocols/udp-retry/udp-retry.mtp");
+    let (code, found) =
+        json(&[file.to_str().expect("UTF-8"), "--bytes", "1", "--lose", "0", "--dup", "0", "--reorder", "0"]);
+    assert_eq!(code, Some(4), "{found:#}");
+    assert!(
+        found["undecided"].as_str().is_some_and(|why| why.contains("a day") || why.contains("1 day")),
+        "{found:#}"
+    );
+}
+
 /// Two versions that do not speak to each other.
 #[test]
 fn the_server_may_run_another_version() {
@@ -354,7 +399,7 @@ fn what_messages_promise_is_said_by_who_asks() {
     for (promise, what) in [
         ("once", "the server was given a message a second time"),
         ("order", "the server was given a message behind one that was sent later"),
-        ("all", "messages of 3 that were sent well"),
+        ("all", "that were sent well"),
     ] {
         let (code, found) = json(&[file, "--expect", promise]);
         let said = found["broken"]["what"].as_str().unwrap_or_default();
@@ -373,7 +418,7 @@ fn what_cannot_be_explored_is_said_in_one_sentence() {
     for (args, part) in [
         (&["protocols/synproxy/synproxy.mtp"][..], "runs in the network, between two ends"),
         (&["examples/credits.mtp"], "has no interface `stream`, `multistream`, `message`, `rpc` or `verbs`"),
-        (&[file, "--expect", "once"], "--expect is for programs of messages"),
+        (&[file, "--expect", "once"], "are for programs of messages"),
         (&[file, "--delay", "1", "--life", "5"], "5"),
         (&[file, "--pcap", "/proc/none"], "/proc/none"),
         (&[file, "--set", "gone=1"], "has no parameter \"gone\""),

@@ -75,7 +75,7 @@ impl fmt::Display for Faults {
         ];
         let said: Vec<String> =
             all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-        if said.is_empty() { f.write_str("no faults") } else { f.write_str(&said.join(", ")) }
+        if said.is_empty() { f.write_str("no faults") } else { write!(f, "at most {}", said.join(", ")) }
     }
 }
 
@@ -88,8 +88,8 @@ pub enum Action {
     Lose(Way),
     /// it arrives, and a copy of it stays
     Duplicate(Way),
-    /// it arrives with the lowest bit of this byte changed
-    Corrupt(Way, u16),
+    /// it arrives with this bit changed: that of the first byte of least weight is the first
+    Corrupt(Way, u32),
     /// time passes until something is due at a host
     Time(u8),
     /// the end at a host begins anew

@@ -72,12 +72,13 @@ impl<P: Packet> Channel<P> {
         for way in busy.take(if self.left.ways_commute() && !every_order { 1 } else { 2 }) {
             self.on_way(way, to);
         }
-        let first =
-            [0_u8, 1].into_iter().filter_map(|host| due[usize::from(host)].map(|at| (at, host))).min();
-        if let Some((at, host)) = first
-            && (at <= self.now || self.is_empty() || self.left.delay > 0 && at < self.gone())
+        if let Some(first) = due.into_iter().flatten().min()
+            && (first <= self.now || self.is_empty() || self.left.delay > 0 && first < self.gone())
         {
-            to.push(Action::Time(host));
+            // Of what is due at one moment, either end may be the first.
+            let until = first.max(self.now);
+            let is_due = |host: &u8| due[usize::from(*host)].is_some_and(|at| at <= until);
+            to.extend([0, 1].into_iter().filter(is_due).map(Action::Time));
         }
         // Whoever has nothing left to do, and nobody who talks to it, need not begin anew.
         if self.left.crash > 0 && !to.is_empty() {
@@ -104,8 +105,8 @@ impl<P: Packet> Channel<P> {
             to.extend((1..last).map(|at| Action::Deliver(way, at as u8)));
         }
         if self.left.corrupt > 0 {
-            let last = packets[0].1.octets().len().min(usize::from(u16::MAX));
-            to.extend((0..last).map(|at| Action::Corrupt(way, at as u16)));
+            let bits = packets[0].1.octets().len() as u32 * 8;
+            to.extend((0..bits).map(|at| Action::Corrupt(way, at)));
         }
     }
 
@@ -157,7 +158,7 @@ impl<P: Packet> Channel<P> {
                 self.left.corrupt -= 1;
                 self.ways[way.from()].remove(0);
                 let mut octets = packet.octets().to_vec();
-                octets[usize::from(at)] ^= 1;
+                octets[at as usize / 8] ^= 1 << (at % 8);
                 Some((way.to(), Input::Packet(packet.with(octets))))
             }
             Action::Time(_) | Action::Crash(_) => None,

@@ -17,7 +17,7 @@ use crate::channel::{Input, Packet};
 
 /// Turns of requests and completions, and packets of a turn, for one input at most.
 const TURNS: usize = 1000;
-const PACKETS: u64 = 10_000;
+const PACKETS: u64 = 2000;
 
 /// One end. All it has to do is done between two of its inputs.
 pub(crate) struct End {
@@ -33,8 +33,8 @@ pub(crate) struct End {
     seed: u64,
     /// what it is before anything happens
     blank: Vec<u8>,
-    /// it was still busy after far too many turns: it would go on without end
-    pub restless: bool,
+    /// what it would go on with without end
+    pub restless: Option<&'static str>,
     records: Vec<Record>,
     octets: Vec<u8>,
 }
@@ -78,7 +78,7 @@ impl End {
             peer,
             seed,
             blank: Vec::new(),
-            restless: false,
+            restless: None,
             records: Vec::new(),
             octets: Vec::new(),
         };
@@ -161,22 +161,27 @@ impl End {
     pub(crate) fn restore(&mut self, from: &[u8], now: u64) -> Result<(), String> {
         let rest = self.core.restore(from, now)?;
         (self.app, self.asks, self.wakes) = postcard::from_bytes(rest).map_err(|e| e.to_string())?;
-        self.restless = false;
+        self.restless = None;
         Ok(())
     }
 
     /// Lets out and asks for all there is, until there is nothing more; or far too much.
     fn pump(&mut self, around: &mut Around<'_>) {
+        let made = around.made;
         for _ in 0..TURNS {
             self.trace(around);
             let mut busy = self.transmit(around);
+            if around.made - made > PACKETS {
+                self.restless = Some("program sends packets without end");
+                return;
+            }
             busy |= self.requests(around);
             busy |= self.completions(around);
             if !busy {
                 return;
             }
         }
-        self.restless = true;
+        self.restless = Some("application makes requests without end");
     }
 
     fn trace(&mut self, around: &mut Around<'_>) {
@@ -193,7 +198,7 @@ impl End {
     fn transmit(&mut self, around: &mut Around<'_>) -> bool {
         let mut any = false;
         let made = around.made;
-        while around.made - made < PACKETS && self.core.tx(&mut self.octets, around.now) {
+        while around.made - made <= PACKETS && self.core.tx(&mut self.octets, around.now) {
             any = true;
             self.trace(around);
             around.made += 1;

@@ -25,6 +25,11 @@ pub struct Broken {
     pub path: Vec<Action>,
 }
 
+/// There is one connection: its number says nothing.
+fn unnumbered(what: String) -> String {
+    what.split_once(": ").map_or(what.clone(), |(_, rest)| rest.to_owned())
+}
+
 /// The judge of ends and of states.
 pub(crate) struct Judge<'s> {
     setup: &'s Setup,
@@ -54,9 +59,8 @@ impl<'s> Judge<'s> {
     /// said before.
     pub(crate) fn end(&self, host: usize, end: &End, crashed: bool) -> Option<(Goal, String)> {
         let without_end = || {
-            let what =
-                format!("the {}'s application makes requests without end, and no time passes", NAMES[host]);
-            end.restless.then_some((Goal::Calm, what))
+            let what = end.restless?;
+            Some((Goal::Calm, format!("the {}'s {what}, and no time passes", NAMES[host])))
         };
         let wrong = self.claims(host, end).or_else(without_end);
         wrong.or_else(|| self.counted(self.delivery(host, end, crashed)))
@@ -109,7 +113,7 @@ impl<'s> Judge<'s> {
             return (self.counted(self.after_crash(&records)), None);
         }
         let verdict = judge::records(&self.setup.programs[0], self.shape, &records, &self.scenario);
-        if let Some(what) = verdict.failures.into_iter().next() {
+        if let Some(what) = verdict.failures.into_iter().next().map(unnumbered) {
             let open = records.iter().flatten().any(|record| record.end == AppEnd::Open);
             let goal = if open { Goal::Ends } else { Goal::Delivery };
             return (self.counted(Some((goal, what))), None);
@@ -117,17 +121,48 @@ impl<'s> Judge<'s> {
         if let Some(what) = self.lacks(&records) {
             return (self.counted(Some((Goal::Delivery, what))), None);
         }
-        let told = judge::unfinished(self.shape, &records, &self.scenario).into_iter().next();
+        let told = judge::unfinished(self.shape, &records, &self.scenario).into_iter().next().map(unnumbered);
         let left = [0, 1].map(|host| ends[host].core.open_contexts());
-        let released = self.left.filter(|usual| quiet && *usual != left).map(|usual| {
-            let host = usize::from(usual[0] == left[0]);
-            let (n, m) = (left[host], usual[host]);
-            (
-                Goal::Released,
-                format!("the {} has {n} contexts at the end, and {m} in a run without faults", NAMES[host]),
-            )
+        if let Some(what) = told.as_ref().filter(|_| self.setup.promise.no_errors) {
+            return (self.counted(Some((Goal::Delivery, what.clone()))), None);
+        }
+        let more = |usual: [usize; 2]| {
+            (0..2).find(|host| left[*host] > usual[*host]).map(|host| (host, usual[host]))
+        };
+        let released = self.left.filter(|_| quiet).and_then(more).map(|(host, usual)| {
+            let what = format!(
+                "contexts that are left at the {}: {}, and {usual} after a run without faults",
+                NAMES[host], left[host]
+            );
+            (Goal::Released, what)
         });
         (self.counted(released), told)
+    }
+
+    /// What is wrong at the end of a run without faults: there everything arrives once and in order, and nobody is told an error.
+    pub(crate) fn without_faults(&self, ends: &[End; 2]) -> Option<String> {
+        let records = [0, 1].map(|host| ends[host].app.records());
+        if let Some(what) =
+            judge::unfinished(self.shape, &records, &self.scenario).into_iter().next().map(unnumbered)
+        {
+            return Some(format!("without any fault, {what}"));
+        }
+        let plan = &self.scenario.plans[0];
+        let sent = [plan.client.to_send, plan.server.to_send];
+        let counts =
+            |record: &Record| (record.messages.received, record.messages.again, record.messages.late);
+        for (host, name) in NAMES.into_iter().enumerate().filter(|_| self.shape == Shape::Message) {
+            let wanted = sent[1 - host] / u64::from(self.setup.message);
+            let found =
+                records[host].iter().map(counts).fold((0, 0, 0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2));
+            if found != (wanted, 0, 0) {
+                let (came, again, late) = found;
+                return Some(format!(
+                    "without any fault, the {name} was given {came} messages of {wanted}, {again} a second time and {late} late"
+                ));
+            }
+        }
+        None
     }
 
     /// Who has lost its peer hears of it, if it asks for anything: without keep-alives, an end of a stream that has sent everything
@@ -150,11 +185,15 @@ impl<'s> Judge<'s> {
 
     /// Messages that were sent well and have not arrived, where all are to.
     fn lacks(&self, records: &[Vec<Record>; 2]) -> Option<String> {
-        let count = |host: usize, of: fn(&Record) -> u64| records[host].iter().map(of).sum::<u64>();
+        let all =
+            |host: usize, of: fn(&Record) -> u64| records[host].iter().map(of).fold(0, |all, one| all | one);
         let lacks = |from: usize| {
-            let (sent, came) = (count(from, |r| r.messages.sent), count(1 - from, |r| r.messages.received));
-            let to = NAMES[1 - from];
-            (came < sent).then(|| format!("the {to} was given {came} messages of {sent} that were sent well"))
+            let (sent, came) =
+                (all(from, |r| r.messages.sent_first), all(1 - from, |r| r.messages.received_first));
+            let (lacks, sent) = ((sent & !came).count_ones(), sent.count_ones());
+            (lacks > 0).then(|| {
+                format!("the {} lacks {lacks} messages of {sent} that were sent well", NAMES[1 - from])
+            })
         };
         [0, 1].into_iter().filter(|_| self.setup.promise.all).find_map(lacks)
     }

@@ -155,7 +155,7 @@ impl Run<'_> {
             Action::Deliver(way, _) => (way, Some(now), None, None),
             Action::Lose(way) => (way, None, None, None),
             Action::Duplicate(way) => (way, Some(now), Some(now), None),
-            Action::Corrupt(way, at) => (way, Some(now), None, Some(u64::from(at) * 8)),
+            Action::Corrupt(way, at) => (way, Some(now), None, Some(u64::from(at))),
             Action::Time(_) | Action::Crash(_) => return,
         };
         let fate = Fate { left: Some(now), arrival, copy, flipped_bit, report: None };

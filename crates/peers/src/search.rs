@@ -17,6 +17,8 @@ use crate::visited::{Seen, Visited};
 
 /// States between two looks at the clock.
 const AT_ONCE: usize = 32;
+/// A day of virtual time.
+const DAY_NS: u64 = 24 * 3600 * 1_000_000_000;
 /// Packets that arrive while no time passes, at most: more are taken for a conversation without end.
 const AT_ONCE_MOST: u32 = 1000;
 /// Steps of a run without faults, and states of one moment among which a way back is sought, at most.
@@ -72,8 +74,8 @@ struct Search<'s> {
     ends: AtomicU64,
     told: AtomicU64,
     found: Mutex<Vec<Found>>,
-    /// an application was told an error
-    told_first: Mutex<Option<(u64, String)>>,
+    /// an application was told an error: after how many actions, in which state, and what
+    told_first: Mutex<Option<(u32, u64, String)>>,
     failed: Mutex<Option<String>>,
     stop: AtomicBool,
     cut: Mutex<Option<String>>,
@@ -96,8 +98,8 @@ pub fn explore(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Outcome, String> {
     let mut judge = Judge::new(setup)?;
-    let mut ends = Ends::new(setup)?;
-    judge.left = usual(&mut ends, setup, bounds)?;
+    let usual = usual(&mut Ends::new(setup)?, setup, bounds, &judge)?;
+    judge.left = usual.left;
     let mut ends = Ends::new(setup)?;
     let first = ends.begin(setup.faults, setup.life_ns);
     let print = first.print();
@@ -120,7 +122,8 @@ pub fn explore(
     };
     let mut level = vec![(print, first)];
     let (mut depth, mut last) = (0, print);
-    while let Some((print, _)) = level.first().filter(|_| lock(&search.found).is_empty()) {
+    let goes_on = || usual.broken.is_none() && lock(&search.found).is_empty();
+    while let Some((print, _)) = level.first().filter(|_| goes_on()) {
         last = *print;
         level = search.level(setup, level, depth, cancelled, progress)?;
         if search.stop.load(Ordering::Relaxed) {
@@ -128,30 +131,40 @@ pub fn explore(
         }
         depth += u32::from(!level.is_empty());
     }
-    Ok(search.outcome(depth, last))
+    let mut outcome = search.outcome(depth, last);
+    // What is wrong without any fault is what there is to see first.
+    outcome.broken = usual.broken.or(outcome.broken);
+    Ok(outcome)
 }
 
-/// The contexts that a run without faults leaves, if it ends.
-fn usual(ends: &mut Ends, setup: &Setup, bounds: &Bounds) -> Result<Option<[usize; 2]>, String> {
+/// A run without faults.
+struct Usual {
+    /// the contexts that it leaves at each end, if it ends
+    left: Option<[usize; 2]>,
+    /// what of it is not as everybody expects of such a run
+    broken: Option<Broken>,
+}
+
+fn usual(ends: &mut Ends, setup: &Setup, bounds: &Bounds, judge: &Judge<'_>) -> Result<Usual, String> {
     let mut state = ends.begin(Faults::default(), setup.life_ns);
-    let mut actions = Vec::new();
-    for _ in 0..STEPS {
-        state.actions(false, &mut actions);
-        if ends.ends.iter().any(|end| end.restless) {
+    let (mut actions, mut path) = (Vec::new(), Vec::new());
+    while path.len() < STEPS && state.channel.now <= bounds.virtual_ns {
+        if ends.ends.iter().any(|end| end.restless.is_some()) {
             break;
         }
+        state.actions(false, &mut actions);
         let Some(action) = actions.first() else {
             for host in 0..2 {
                 ends.become_host(&state, host)?;
             }
-            return Ok(Some([0, 1].map(|host| ends.open_contexts(host))));
+            let what = judge.without_faults(&ends.ends);
+            let broken = what.map(|what| Broken { goal: Goal::Delivery, what, path });
+            return Ok(Usual { left: Some([0, 1].map(|host| ends.open_contexts(host))), broken });
         };
+        path.push(*action);
         (state, _) = ends.step(&state, *action)?;
-        if state.channel.now > bounds.virtual_ns {
-            break;
-        }
     }
-    Ok(None)
+    Ok(Usual { left: None, broken: None })
 }
 
 impl Search<'_> {
@@ -243,7 +256,7 @@ impl Search<'_> {
         state.actions(self.bounds.every_order, actions);
         let late = state.channel.now > self.bounds.virtual_ns;
         if actions.is_empty() || late {
-            return self.over(ends, *print, state, !late);
+            return self.over(ends, *print, state, !late, depth);
         }
         self.actions.fetch_add(actions.len() as u64, Ordering::Relaxed);
         for action in actions.drain(..) {
@@ -283,8 +296,20 @@ impl Search<'_> {
     }
 
     /// A run is over, or has gone on for long enough.
-    fn over(&self, ends: &mut Ends, print: u64, state: &State, quiet: bool) -> Result<(), String> {
+    fn over(
+        &self,
+        ends: &mut Ends,
+        print: u64,
+        state: &State,
+        quiet: bool,
+        depth: u32,
+    ) -> Result<(), String> {
         self.ends.fetch_add(1, Ordering::Relaxed);
+        if !quiet {
+            let days = self.bounds.virtual_ns / DAY_NS;
+            lock(&self.cut)
+                .get_or_insert_with(|| format!("some runs go on after {days} day of virtual time"));
+        }
         for host in 0..2 {
             ends.become_host(state, host)?;
         }
@@ -294,7 +319,11 @@ impl Search<'_> {
         }
         if let Some(what) = told {
             self.told.fetch_add(1, Ordering::Relaxed);
-            lock(&self.told_first).get_or_insert((print, what));
+            let mut first = lock(&self.told_first);
+            // Always the same, whatever the threads do.
+            if first.as_ref().is_none_or(|(at, before, _)| (depth, print) < (*at, *before)) {
+                *first = Some((depth, print, what));
+            }
         }
         Ok(())
     }
@@ -306,7 +335,7 @@ impl Search<'_> {
             let path = self.visited.path(print).into_iter().chain(by).collect();
             Broken { goal, what, path }
         });
-        let told_first = lock(&self.told_first).take().map(|(print, what)| Broken {
+        let told_first = lock(&self.told_first).take().map(|(_, print, what)| Broken {
             goal: Goal::Delivery,
             what,
             path: self.visited.path(print),

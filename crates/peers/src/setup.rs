@@ -24,9 +24,7 @@ use crate::goal::Goal;
 const STREAM: u64 = 0x0807_0605_0403_0201;
 /// Where connections have numbers of their own, and messages too.
 const FIRST: u64 = 1;
-/// Bytes of a message: it begins with two numbers.
-const MESSAGE: u32 = 8;
-/// Of contexts no end makes more here: a state is small.
+/// Instances of each context, beside those for what is sent: a state is small.
 const INSTANCES: u32 = 16;
 
 /// Two ends, and what their applications do.
@@ -40,6 +38,8 @@ pub struct Setup {
     pub bytes: u64,
     /// the same of the server, where it sends by itself
     pub answer: u64,
+    /// bytes of each message, RPC or work request; at least 8, the numbers that it begins with
+    pub message: u32,
     /// bytes of a packet
     pub mtu: u32,
     /// virtual nanoseconds that a packet can be on its way
@@ -48,18 +48,20 @@ pub struct Setup {
     pub seed: u64,
     /// what goes wrong at most
     pub faults: Faults,
-    /// what is promised of messages; streams, RPCs and work requests promise it by themselves
+    /// what is promised beside
     pub promise: Promise,
 }
 
-/// What a program of messages promises beyond that they are whole.
+/// What is promised beyond what an interface promises by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Promise {
-    /// whose `send` completed well, arrive
+    /// no application is told an error
+    pub no_errors: bool,
+    /// messages whose `send` completed well arrive
     pub all: bool,
-    /// none arrives twice
+    /// no message arrives twice
     pub once: bool,
-    /// none arrives behind one that was sent later
+    /// no message arrives behind one that was sent later
     pub order: bool,
 }
 
@@ -109,6 +111,12 @@ impl Setup {
         without.filter(|_| self.faults.corrupt > 0)
     }
 
+    /// Whether messages may be lost, come twice and in any order, as far as anybody has said.
+    pub fn promises_nothing(&self) -> bool {
+        let Promise { all, once, order, .. } = self.promise;
+        self.shape() == Ok(Shape::Message) && !(all || once || order)
+    }
+
     /// The goals that hold for it, if it does what it promises.
     pub fn goals(&self) -> impl Iterator<Item = Goal> {
         let blind = self.blind().is_some();
@@ -120,14 +128,14 @@ impl Setup {
         let side = |bytes: u64, of: u32| Side {
             to_send: bytes * u64::from(of),
             send_chunk: of,
-            recv_chunk: 64,
+            recv_chunk: 65_536,
             pause_first: 0,
             pause: 0,
             abort_at: None,
         };
         let streams = shape.carries_streams();
-        let of = if streams { 1 } else { MESSAGE };
-        let turn = (shape == Shape::Rpc).then_some((u64::from(MESSAGE), u64::from(MESSAGE)));
+        let of = if streams { 1 } else { self.message };
+        let turn = (shape == Shape::Rpc).then_some((u64::from(self.message), u64::from(self.message)));
         let answer = if shape == Shape::Rpc { self.bytes } else { self.answer };
         let plan = Plan {
             number: if streams { STREAM } else { FIRST },
@@ -144,7 +152,7 @@ impl Setup {
         Scenario {
             mtu: self.mtu,
             plans: vec![plan],
-            message: Some(MESSAGE),
+            message: Some(self.message),
             ..Scenario::bulk(self.seed, link, 8)
         }
     }
@@ -161,7 +169,7 @@ impl Setup {
         let records = if tracing { RecordSet::ALL } else { RecordSet::NONE };
         let config = Config {
             params: self.params[host].clone(),
-            instances: INSTANCES,
+            instances: INSTANCES + 2 * (self.bytes + self.answer) as u32,
             completions: 64,
             records,
             ..host_config(&scenario, host as u64, tracing)
@@ -174,7 +182,7 @@ impl Setup {
             address,
             peer,
             seed: self.seed,
-            message: MESSAGE,
+            message: self.message,
             listens: interface.has(Call::Listen),
             numbered: false,
         };

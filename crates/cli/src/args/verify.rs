@@ -12,7 +12,7 @@ use crate::output::Format;
 pub struct VerifyArgs {
     #[command(flatten)]
     pub source: Source,
-    /// Parameter with one value: name=value. Other parameters have all values of their ranges
+    /// Parameter with one value: name=value. Other parameters have all values of their ranges, and with --peers their defaults
     #[arg(long)]
     pub set: Vec<String>,
     /// Explore the processors of this event's chain only. Repeat for several
@@ -58,7 +58,8 @@ pub struct VerifyArgs {
 /// What `--peers` explores.
 #[derive(Debug, Args)]
 pub struct PeersArgs {
-    /// Explore everything that can happen between two ends over a channel with faults, from the beginning on
+    /// Explore everything that can happen between two ends over a channel with faults, from the beginning on. Exit code 0: all is
+    /// proved, 1: something is broken, 4: not everything was explored
     #[arg(long, conflicts_with_all = ["against", "claim", "paths", "dump_smt", "chain", "processor", "k", "budget"])]
     pub peers: bool,
     /// With --peers: the program of the server, such as another version. Without it, both ends run the same
@@ -71,6 +72,9 @@ pub struct PeersArgs {
     /// With --peers: the same of the server
     #[arg(long, default_value_t = 0, value_name = "N", requires = "peers", value_parser = clap::value_parser!(u64).range(0..=64))]
     pub answer: u64,
+    /// With --peers: bytes of each message, RPC or work request
+    #[arg(long, default_value_t = 8, value_name = "N", requires = "peers", value_parser = clap::value_parser!(u32).range(8..=65536))]
+    pub message: u32,
     /// With --peers: packets that are lost, at most
     #[arg(long, default_value_t = 2, value_name = "N", requires = "peers")]
     pub lose: u8,
@@ -92,8 +96,7 @@ pub struct PeersArgs {
     /// With --peers: how long a packet can be on its way, such as 10ms
     #[arg(long, default_value = "120s", value_name = "DURATION", requires = "delay")]
     pub life: String,
-    /// With --peers: what a program of messages promises: that all arrive whose `send` completed well, that none arrives twice, that
-    /// none arrives behind one that was sent later. Streams, RPCs and work requests promise it by themselves
+    /// With --peers: what must hold beside. Streams, RPCs and work requests promise the last three by themselves
     #[arg(long, value_name = "PROMISE", value_delimiter = ',', requires = "peers")]
     pub expect: Vec<Expected>,
     /// With --peers: states, at most
@@ -107,10 +110,15 @@ pub struct PeersArgs {
     pub pcap: Option<PathBuf>,
 }
 
-/// What a program of messages can promise.
+/// What can be promised beyond what an interface promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Expected {
+    /// no application is told an error
+    NoErrors,
+    /// messages whose `send` completed well arrive
     All,
+    /// no message arrives twice
     Once,
+    /// no message arrives behind one that was sent later
     Order,
 }

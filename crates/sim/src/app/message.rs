@@ -60,6 +60,11 @@ struct Conn {
     over: bool,
 }
 
+/// That of a message among the first 64.
+fn bit(message: u64) -> u64 {
+    1_u64.checked_shl(u32::try_from(message).unwrap_or(u32::MAX)).unwrap_or(0)
+}
+
 /// Bytes of a message that is to fit a packet of `mtu` bytes.
 pub fn in_a_packet(mtu: u32) -> u32 {
     LONGEST.min(mtu.saturating_sub(AROUND))
@@ -237,6 +242,7 @@ impl App {
         match status {
             OK => {
                 c.record.messages.sent += 1;
+                c.record.messages.sent_first |= bit(message);
                 c.record.sent += u64::from(len);
                 c.record.taken();
                 c.patience.taken();
@@ -314,6 +320,7 @@ impl App {
             messages.again += 1;
         } else {
             messages.received += 1;
+            messages.received_first |= bit(message);
             messages.late += u64::from(late);
         }
     }

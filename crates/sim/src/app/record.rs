@@ -85,6 +85,9 @@ pub struct Messages {
     pub damaged: u64,
     /// whose `send` completed with an error
     pub failed: u64,
+    /// of the first 64 messages, one bit for each: those whose `send` completed with `OK`, and those that came
+    pub sent_first: u64,
+    pub received_first: u64,
 }
 
 impl Record {

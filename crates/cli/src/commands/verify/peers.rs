@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use carrick_driver::{Failure, params, quantity};
+use carrick_ir::Program;
 use carrick_peers::{Bounds, Faults, Promise, Setup, explore, replay};
 use carrick_sim::interface::Shape;
 use carrick_sim::observe::{All, Observer};
@@ -22,6 +23,8 @@ use crate::output::{self, Format, create};
 
 /// Something is broken.
 const BROKEN: u8 = 1;
+/// Bytes of a message, if nothing is said.
+const LEAST: u32 = 8;
 /// Virtual time of a run: a day.
 const DAY_NS: u64 = 24 * 3600 * 1_000_000_000;
 
@@ -35,9 +38,17 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         every_order: false,
     };
     let shape = setup.shape().map_err(Failure::Usage)?;
-    if shape != Shape::Message && !args.peers.expect.is_empty() {
-        let why = "--expect is for programs of messages: what this interface promises is checked already";
+    let of_messages = args.peers.expect.iter().any(|what| *what != Expected::NoErrors);
+    if shape != Shape::Message && of_messages {
+        let why = "--expect all, once and order are for programs of messages: this interface promises them by itself";
         return Err(Failure::Usage(why.into()));
+    }
+    if shape == Shape::Rpc && args.peers.answer > 0 {
+        let why = "--answer: a server answers each RPC, and sends nothing by itself";
+        return Err(Failure::Usage(why.into()));
+    }
+    if shape.carries_streams() && args.peers.message != LEAST {
+        return Err(Failure::Usage("--message: a stream has no messages".into()));
     }
     let mut pcap = create(args.peers.pcap.as_deref())?;
     let mut trace = create(args.peers.trace.as_deref())?;
@@ -62,13 +73,13 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     observers.extend(pcap.as_mut().map(|pcap| pcap as &mut dyn Observer));
     observers.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     let (first, steps) = replay(&setup, path, &mut All(observers)).map_err(Failure::Failed)?;
-    output::written(args.peers.pcap.as_deref(), pcap.map_or(Ok(()), Pcapng::finish))?;
-    output::written(args.peers.trace.as_deref(), trace.map_or(Ok(()), Writer::finish))?;
-
+    let captured = output::written(args.peers.pcap.as_deref(), pcap.map_or(Ok(()), Pcapng::finish));
+    let traced = output::written(args.peers.trace.as_deref(), trace.map_or(Ok(()), Writer::finish));
     match args.format {
         Format::Json => output::json(&as_json(&setup, &outcome, &first, &steps)),
         Format::Pretty => print!("{}", pretty(&setup, &outcome, &first, &steps)),
     }
+    captured.and(traced).map_err(unusable)?;
     Ok(match (&outcome.broken, &outcome.cut) {
         (Some(_), _) => ExitCode::from(BROKEN),
         (None, Some(_)) => ExitCode::from(NOT_DECIDED),
@@ -76,13 +87,30 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     })
 }
 
+/// The exit code of what is broken is for programs that were explored.
+fn unusable(failure: Failure) -> Failure {
+    match failure {
+        Failure::Failed(why) => Failure::Usage(why),
+        other => other,
+    }
+}
+
+/// A value for each parameter of one of two programs, of those that are set for both.
+fn values(program: &Program, other: &Program, set: &[String]) -> Result<Vec<u64>, Failure> {
+    let name = |set: &String| set.split('=').next().unwrap_or_default().to_owned();
+    let has = |program: &Program, set: &String| program.params.iter().any(|param| param.name == name(set));
+    // What neither has is an error of the first.
+    let own: Vec<String> = set.iter().filter(|set| has(program, set) || !has(other, set)).cloned().collect();
+    params::values(program, &own)
+}
+
 /// What is explored.
 fn setup(args: &VerifyArgs) -> Result<Setup, Failure> {
     let wanted = &args.peers;
-    let client = load(&args.source)?;
+    let client = load(&args.source).map_err(unusable)?;
     let server = match &wanted.server {
         None => client.clone(),
-        Some(file) => load_choice(file, &args.source.features.choice())?,
+        Some(file) => load_choice(file, &args.source.features.choice()).map_err(unusable)?,
     };
     let faults = Faults {
         lose: wanted.lose,
@@ -94,16 +122,18 @@ fn setup(args: &VerifyArgs) -> Result<Setup, Failure> {
     };
     let expected = |what| wanted.expect.contains(&what);
     let promise = Promise {
+        no_errors: expected(Expected::NoErrors),
         all: expected(Expected::All),
         once: expected(Expected::Once),
         order: expected(Expected::Order),
     };
-    let params = [params::values(&client, &args.set)?, params::values(&server, &args.set)?];
+    let params = [values(&client, &server, &args.set)?, values(&server, &client, &args.set)?];
     Ok(Setup {
         programs: [client, server],
         params,
         bytes: wanted.bytes,
         answer: wanted.answer,
+        message: wanted.message,
         mtu: 1500,
         life_ns: quantity::duration(&wanted.life)?,
         seed: 1,

@@ -2,7 +2,7 @@
 //! What can happen between two ends, for people and for programs.
 
 use carrick_ir::{FieldDef, Program};
-use carrick_peers::{Action, Broken, Outcome, Setup, Step, Way};
+use carrick_peers::{Action, Broken, Goal, Outcome, Setup, Step, Way};
 use carrick_sim::core::Record;
 use carrick_sim::show;
 use carrick_sim::trace::describe;
@@ -38,13 +38,21 @@ pub fn pretty(setup: &Setup, outcome: &Outcome, first: &[u64], steps: &[Step]) -
             ),
         );
     }
+    if setup.faults.crash > 0 && outcome.broken.is_none() {
+        let what = "Of a run in which an end crashes only this counts: claims, whole data, no packets without end, and that it ends.";
+        line(&mut out, format_args!("{what}"));
+    }
+    if setup.promises_nothing() && outcome.broken.is_none() {
+        let what = "Of messages nothing is promised here but that they are whole: --expect all,once,order says more.";
+        line(&mut out, format_args!("{what}"));
+    }
     if let Some(why) = &outcome.cut {
         line(&mut out, format_args!("undecided: not everything was explored: {why}"));
     }
     if outcome.cut.is_some() && outcome.broken.is_none() && outcome.told_first.is_none() {
         line(&mut out, format_args!("  The last steps of a way that was not explored to its end:"));
         let from = steps.len().saturating_sub(LAST);
-        way(&mut out, setup, &[], &steps[from..], from + 1);
+        way(&mut out, setup, first, &steps[from..], from + 1);
     }
     if let Some(told) = outcome.told_first.as_ref().filter(|_| outcome.broken.is_none()) {
         let (of, n) = (outcome.ends, outcome.told);
@@ -56,7 +64,7 @@ pub fn pretty(setup: &Setup, outcome: &Outcome, first: &[u64], steps: &[Step]) -
         way(&mut out, setup, first, steps, 1);
     }
     let Outcome { states, actions, ends, depth, time, .. } = outcome;
-    line(&mut out, format_args!("\n{}; at most {}", sends(setup), setup.faults));
+    line(&mut out, format_args!("\n{}; {}", sends(setup), setup.faults));
     line(
         &mut out,
         format_args!(
@@ -82,6 +90,7 @@ fn way(out: &mut String, setup: &Setup, first: &[u64], steps: &[Step], from: usi
     if from == 1 {
         line(out, format_args!("    0  both applications begin{}", then(first)));
     }
+    let mut before = 0;
     let numbered = steps.iter().zip(from..);
     // A conversation without end has no last step that says more than the others.
     for (step, number) in numbered.clone().take(MOST) {
@@ -91,7 +100,7 @@ fn way(out: &mut String, setup: &Setup, first: &[u64], steps: &[Step], from: usi
             Action::Deliver(..) => "overtakes others, and arrives",
             Action::Lose(_) => "is lost",
             Action::Duplicate(_) => "arrives, and a copy follows",
-            Action::Corrupt(..) => "arrives with a changed byte",
+            Action::Corrupt(..) => "arrives with a changed bit",
             Action::Time(_) | Action::Crash(_) => "",
         };
         // What follows from the first one is in the trace.
@@ -103,8 +112,10 @@ fn way(out: &mut String, setup: &Setup, first: &[u64], steps: &[Step], from: usi
             _ if matches!(step.action, Action::Crash(_)) => {
                 format!("{}  forgets everything, and begins anew", NAMES[step.host])
             }
+            _ if step.now == before => format!("{}  something is due at the same moment", NAMES[step.host]),
             _ => format!("{}  time passes, to {}", NAMES[step.host], show::clock(step.now)),
         };
+        before = step.now;
         line(out, format_args!("  {number:3}  {head}{}{}", event.unwrap_or_default(), then(&step.sent)));
     }
     if numbered.count() > MOST {
@@ -141,6 +152,15 @@ pub fn as_json(setup: &Setup, outcome: &Outcome, first: &[u64], steps: &[Step]) 
         "programs": setup.programs.each_ref().map(|program| program.file.raw()),
         "bytes": setup.bytes,
         "answer": setup.answer,
+        "message": setup.message,
+        "life_ns": setup.life_ns,
+        "goals": setup.goals().map(Goal::word).collect::<Vec<_>>(),
+        "expect": {
+            "no_errors": setup.promise.no_errors,
+            "all": setup.promise.all,
+            "once": setup.promise.once,
+            "order": setup.promise.order,
+        },
         "faults": {
             "lose": faults.lose,
             "dup": faults.duplicate,
@@ -167,19 +187,19 @@ fn broken(broken: &Broken) -> Value {
 }
 
 fn step_json(setup: &Setup, step: &Step) -> Value {
-    let (what, byte) = match step.action {
+    let (what, bit) = match step.action {
         Action::Deliver(_, 0) => ("arrives", None),
         Action::Deliver(..) => ("overtakes", None),
         Action::Lose(_) => ("lost", None),
         Action::Duplicate(_) => ("duplicated", None),
-        Action::Corrupt(_, byte) => ("corrupted", Some(byte)),
+        Action::Corrupt(_, bit) => ("corrupted", Some(bit)),
         Action::Time(_) => ("time", None),
         Action::Crash(_) => ("crash", None),
     };
     let events = step.events.iter().map(|event| describe(&setup.programs[step.host], event).1);
     json!({
         "what": what,
-        "byte": byte,
+        "bit": bit,
         "at_ns": step.now,
         "host": NAMES[step.host],
         "packet": step.packet,
