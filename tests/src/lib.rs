@@ -12,6 +12,7 @@ pub mod document;
 pub mod end;
 pub mod in_kernel;
 pub mod middle;
+pub mod mutants;
 pub mod net;
 pub mod node;
 pub mod other_targets;

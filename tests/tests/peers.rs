@@ -2,6 +2,7 @@
 //! `carrick verify --peers`: what protocols promise holds whatever a channel does, faults that are put into them are found, and the search
 //! leaves nothing out.
 
+use std::collections::BTreeSet;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,9 +15,10 @@ use carrick_peers::{Bounds, Faults, Outcome, Promise, Setup, explore};
 use carrick_sim::core::{Completion, Core, FailedClaim, Record, Refused, Request};
 use carrick_sim::diff::{Pace, diff_cores};
 use carrick_sim::interpreted::Interpreted;
-use carrick_tests::build::{carrick, copied, root};
+use carrick_tests::build::{carrick, root};
 use carrick_tests::capture::packets;
 use carrick_tests::document::tables;
+use carrick_tests::mutants::{self, changed};
 use carrick_tests::programs;
 use carrick_tests::running::wait_until_it_catches;
 use rustix::process::{Pid, Signal, kill_process};
@@ -219,7 +221,7 @@ fn orders_that_are_left_out_lead_nowhere_else() {
 /// The same whatever the threads do.
 #[test]
 fn a_search_by_two_threads_finds_what_one_finds() {
-    let changed = changed("protocols/udp-retry", "udp-retry.mtp", &[]);
+    let changed = changed("protocols/udp-retry/udp-retry.mtp", &[]);
     let file = changed.path().join("protocols/udp-retry/udp-retry.mtp");
     let args = [file.to_str().expect("UTF-8"), "--lose", "1", "--delay", "1", "--dup", "1", "--reorder", "1"];
     let found = |jobs: &str| {
@@ -232,18 +234,28 @@ fn a_search_by_two_threads_finds_what_one_finds() {
     assert_eq!(found("1"), found("2"));
 }
 
-/// A copy of the protocols in which texts of a file are replaced by others.
-fn changed(folder: &str, file: &str, changes: &[(&str, &str)]) -> tempfile::TempDir {
-    let to = tempfile::tempdir().expect("a folder");
-    copied(&["protocols"], to.path());
-    let path = to.path().join(folder).join(file);
-    let mut text = std::fs::read_to_string(&path).expect("readable");
-    for (old, new) in changes {
-        assert_eq!(text.matches(old).count(), 1, "{old}");
-        text = text.replace(old, new);
+/// Each is found, and the protocol without it is not.
+#[test]
+fn each_mutant_of_a_protocol_breaks_a_promise() {
+    let mut count = 0;
+    let mut fine = BTreeSet::new();
+    for mutant in mutants::all() {
+        let Some(options) = &mutant.peers else { continue };
+        let folder = mutant.made();
+        let file = folder.path().join(mutant.program());
+        let with = mutant.with.iter().flat_map(|with| ["--with", with]);
+        let options: Vec<&str> = with.chain(options.split_whitespace()).chain(["-j", "2"]).collect();
+        let args = [&[file.to_str().expect("UTF-8")], &options[..]].concat();
+        let (code, out, err) = said(&args);
+        assert_eq!(code, Some(1), "{}:\n{out}{err}", mutant.what);
+        let program = mutant.program();
+        if fine.insert((program.clone(), options.join(" "))) {
+            let (code, out, err) = said(&[&[program.as_str()], &options[..]].concat());
+            assert_eq!(code, Some(0), "{program} {options:?}:\n{out}{err}");
+        }
+        count += 1;
     }
-    std::fs::write(path, text).expect("writable");
-    to
+    assert!(count >= 36, "{count}");
 }
 
 /// The table of the book: each line is explored to its end, and nothing is broken.
@@ -290,8 +302,7 @@ fn new_protocols_hold_what_they_promise() {
 fn a_fault_is_found_with_a_shortest_way() {
     // The fault that this search has found: an end answers what is ahead of what it has received.
     let folder = changed(
-        "protocols/small-tcp",
-        "small-tcp.mtp",
+        "protocols/small-tcp/small-tcp.mtp",
         &[("return e.seq < c.rcv_nxt || at > free;", "return e.seq != c.rcv_nxt;")],
     );
     let file = folder.path().join("protocols/small-tcp/small-tcp.mtp");
@@ -337,11 +348,8 @@ fn a_fault_is_found_with_a_shortest_way() {
 fn either_end_may_be_the_first_at_a_moment() {
     let claim = "assert(!(c.resends == 0 && c.out.len() > 0 && uint64(now()) >= 50000000));";
     let behind = "    if (e.len == 0) stop;\n";
-    let folder = changed(
-        "protocols/stop-and-wait",
-        "stop-and-wait.mtp",
-        &[(behind, &format!("{behind}    {claim}\n"))],
-    );
+    let folder =
+        changed("protocols/stop-and-wait/stop-and-wait.mtp", &[(behind, &format!("{behind}    {claim}\n"))]);
     let file = folder.path().join("protocols/stop-and-wait/stop-and-wait.mtp");
     let (file, plain) = (file.to_str().expect("UTF-8"), "protocols/stop-and-wait/stop-and-wait.mtp");
     let options = ["--bytes", "1", "--answer", "1", "--lose", "3"];
@@ -359,8 +367,7 @@ fn either_end_may_be_the_first_at_a_moment() {
 #[test]
 fn what_goes_on_for_ever_is_undecided() {
     let folder = changed(
-        "protocols/udp-retry",
-        "udp-retry.mtp",
+        "protocols/udp-retry/udp-retry.mtp",
         &[(
             "    if (c.at != ASKING) {\n        del_ctx(c);",
             "    if (c.at != ASKING) {\n        timer_start(c.quiet, remember);",
@@ -379,7 +386,7 @@ fn what_goes_on_for_ever_is_undecided() {
 /// Two versions that do not speak to each other.
 #[test]
 fn the_server_may_run_another_version() {
-    let folder = changed("protocols/stop-and-wait", "stop-and-wait.mtp", &[]);
+    let folder = changed("protocols/stop-and-wait/stop-and-wait.mtp", &[]);
     let same = folder.path().join("protocols/stop-and-wait/stop-and-wait.mtp");
     let same = same.to_str().expect("UTF-8");
     let (code, both) = json(&["protocols/stop-and-wait/stop-and-wait.mtp", "--server", same]);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use carrick_tests::build::{carrick, root};
+use carrick_tests::mutants;
 use carrick_tests::running::wait_until_it_catches;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -124,70 +125,22 @@ fn paths_are_counted() {
     assert!(out.contains("not explored to its end: `check_reset`: it has more than 9 paths"), "{out}");
 }
 
-/// A change of a protocol, of which the list has many.
-struct Mutant {
-    what: String,
-    file: String,
-    with: Option<String>,
-    old: String,
-    new: String,
-    shows: String,
-}
-
-fn mutants() -> Vec<Mutant> {
-    let text = std::fs::read_to_string(root().join("tests/mutants.toml")).expect("readable");
-    let table: toml::Table = text.parse().expect("TOML");
-    let all = table["mutant"].as_array().expect("mutants");
-    let one = |mutant: &toml::Value| {
-        let word = |name: &str| mutant.get(name).and_then(|word| word.as_str()).map(str::to_owned);
-        let must = |name: &str| word(name).unwrap_or_else(|| panic!("{name}: {mutant}"));
-        Mutant {
-            what: must("what"),
-            file: must("file"),
-            with: word("with"),
-            old: must("old"),
-            new: must("new"),
-            shows: must("shows"),
-        }
-    };
-    all.iter().map(one).collect()
-}
-
-/// A copy of a protocol's folder, and what it imports from others.
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    std::fs::create_dir_all(to).expect("a folder");
-    for entry in std::fs::read_dir(from).expect("a folder").flatten() {
-        let target = to.join(entry.file_name());
-        if entry.file_type().expect("a type").is_dir() {
-            copy(&entry.path(), &target);
-        } else if entry.path().extension().is_some_and(|e| e == "mtp") {
-            std::fs::copy(entry.path(), target).expect("it is copied");
-        }
-    }
-}
-
 #[test]
 fn each_mutant_of_a_protocol_is_shown() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let all = mutants();
-    assert!(all.len() >= 24, "{}", all.len());
+    let all = mutants::all();
+    assert!(all.len() >= 60, "{}", all.len());
     for mutant in all {
-        let changed = folder.path().join("protocols");
-        copy(&root().join("protocols"), &changed);
-        let file = folder.path().join(&mutant.file);
-        let text = std::fs::read_to_string(&file).expect("readable");
-        assert_eq!(text.matches(&mutant.old).count(), 1, "{}: {}", mutant.what, mutant.old);
-        std::fs::write(&file, text.replace(&mutant.old, &mutant.new)).expect("written");
-        let name = mutant.file.split('/').nth(1).expect("a folder");
+        let Some(shows) = &mutant.shows else { continue };
+        let folder = mutant.made();
         let [old, new] = [root(), folder.path().to_owned()]
-            .map(|at| at.join(format!("protocols/{name}/{name}.mtp")).to_str().expect("UTF-8").to_owned());
+            .map(|at| at.join(mutant.program()).to_str().expect("UTF-8").to_owned());
         let mut args =
             vec![new.as_str(), "--against", old.as_str(), "--seconds", "300", "--budget", "300", "-j", "2"];
         args.extend(mutant.with.iter().flat_map(|with| ["--with", with]));
         let (code, out, err) = said(&args);
         assert_eq!(code, Some(1), "{}:\n{out}{err}", mutant.what);
-        assert!(out.contains(&mutant.shows), "{}: {}\n{out}", mutant.what, mutant.shows);
-        std::fs::write(&file, text).expect("written");
+        assert!(out.contains(shows), "{}: {shows}\n{out}", mutant.what);
+        std::fs::copy(root().join(&mutant.file), folder.path().join(&mutant.file)).expect("writable");
         let (code, ..) = said(&args);
         assert_eq!(code, Some(0), "{}", mutant.what);
     }
