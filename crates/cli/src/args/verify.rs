@@ -78,7 +78,7 @@ pub struct PeersArgs {
     /// With --peers: packets that are lost, at most
     #[arg(long, default_value_t = 2, value_name = "N", requires = "peers")]
     pub lose: u8,
-    /// With --peers: packets that arrive twice, at most
+    /// With --peers: packets that are duplicated, at most
     #[arg(long, default_value_t = 1, value_name = "N", requires = "peers")]
     pub dup: u8,
     /// With --peers: packets that overtake others, at most
@@ -113,11 +113,11 @@ pub struct PeersArgs {
 /// What can be promised beyond what an interface promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Expected {
-    /// no application is told an error
+    /// no application gets an error
     NoErrors,
     /// messages whose `send` completed well arrive
     All,
-    /// no message arrives twice
+    /// no message is duplicated
     Once,
     /// no message arrives behind one that was sent later
     Order,

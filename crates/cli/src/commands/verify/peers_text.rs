@@ -58,7 +58,7 @@ pub fn pretty(setup: &Setup, outcome: &Outcome, first: &[u64], steps: &[Step]) -
         let (of, n) = (outcome.ends, outcome.told);
         line(
             &mut out,
-            format_args!("In {n} of {of} ends an application was told an error, which is no broken promise."),
+            format_args!("In {n} of {of} ends an application got an error, which is no broken promise."),
         );
         line(&mut out, format_args!("  {}. A way there:", told.what));
         way(&mut out, setup, first, steps, 1);
