@@ -56,6 +56,12 @@ pub struct Faults {
 }
 
 impl Faults {
+    /// All of them together.
+    pub(crate) fn total(self) -> u32 {
+        let Faults { lose, duplicate, reorder, corrupt, delay, crash } = self;
+        [lose, duplicate, reorder, corrupt, delay, crash].into_iter().map(u32::from).sum()
+    }
+
     /// Whether what happens on one way and what happens on the other can be done in one order, as any other order gives the same: a
     /// packet that overtakes, a moment that passes and an end that begins anew depend on what else is on its way.
     pub(crate) fn ways_commute(self) -> bool {

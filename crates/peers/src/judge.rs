@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The judge: whether what has happened is what must hold.
 
-use carrick_sim::app::{End as AppEnd, Record};
+use carrick_sim::app::{End as AppEnd, Record, Side};
 use carrick_sim::core::Core;
 use carrick_sim::interface::Shape;
 use carrick_sim::{Scenario, judge};
 
-use crate::action::Action;
+use crate::action::{Action, Faults};
 use crate::end::End;
 use crate::goal::Goal;
 use crate::setup::{Promise, Setup};
@@ -71,6 +71,17 @@ impl<'s> Judge<'s> {
         wrong.filter(|(goal, _)| self.goals.contains(goal))
     }
 
+    /// Those that may happen.
+    pub(crate) fn faults(&self) -> Faults {
+        self.setup.faults
+    }
+
+    /// What client and server do.
+    fn sides(&self) -> [&Side; 2] {
+        let plan = &self.scenario.plans[0];
+        [&plan.client, &plan.server]
+    }
+
     fn claims(&self, host: usize, end: &End) -> Option<(Goal, String)> {
         let failed = end.core.failed_claims();
         let all = judge::claims(&self.setup.programs[host], NAMES[host], failed);
@@ -84,7 +95,15 @@ impl<'s> Judge<'s> {
         }
         let Promise { once, order, .. } = if crashed { Promise::default() } else { self.setup.promise };
         let once = once || self.shape == Shape::Rpc && !crashed;
+        let due = self.sides()[1 - host].to_send;
         for record in end.app.records() {
+            if record.end_of_stream && record.received < due {
+                let received = record.received;
+                return Some((
+                    Goal::Delivery,
+                    format!("the {name} saw the end after {received} bytes of {due}"),
+                ));
+            }
             if let Some(at) = record.wrong_at {
                 let what = format!("the {name} received something else than was sent, behind {at} bytes");
                 return Some((Goal::Delivery, what));
@@ -147,12 +166,10 @@ impl<'s> Judge<'s> {
         {
             return Some(format!("without any fault, {what}"));
         }
-        let plan = &self.scenario.plans[0];
-        let sent = [plan.client.to_send, plan.server.to_send];
         let counts =
             |record: &Record| (record.messages.received, record.messages.again, record.messages.late);
         for (host, name) in NAMES.into_iter().enumerate().filter(|_| self.shape == Shape::Message) {
-            let wanted = sent[1 - host] / u64::from(self.setup.message);
+            let wanted = self.sides()[1 - host].to_send / u64::from(self.setup.message);
             let found =
                 records[host].iter().map(counts).fold((0, 0, 0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2));
             if found != (wanted, 0, 0) {
@@ -169,8 +186,7 @@ impl<'s> Judge<'s> {
     /// waits for ever.
     fn after_crash(&self, records: &[Vec<Record>; 2]) -> Option<(Goal, String)> {
         for (host, name) in NAMES.into_iter().enumerate() {
-            let plan = &self.scenario.plans[0];
-            let to_send = if host == 0 { plan.client.to_send } else { plan.server.to_send };
+            let to_send = self.sides()[host].to_send;
             let waits = |record: &&Record| {
                 record.end == AppEnd::Open && !(self.shape.carries_streams() && record.sent >= to_send)
             };

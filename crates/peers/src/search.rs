@@ -62,8 +62,9 @@ pub struct Progress {
 /// A state and its print.
 type Node = (u64, State);
 
-/// Something found: what, behind which state, by which action; `None`: in that state itself.
-type Found = (Goal, u64, Option<Action>, String);
+/// Something found: what, after how many faults, behind which state, by which action; `None`: in that state itself. Of several the least
+/// counts.
+type Found = (Goal, u32, u64, Option<Action>, String);
 
 struct Search<'s> {
     bounds: &'s Bounds,
@@ -104,7 +105,7 @@ pub fn explore(
     let first = ends.begin(setup.faults, setup.life_ns);
     let print = first.print();
     let wrong = (0..2).find_map(|host| judge.end(host, &ends.ends[host], false));
-    let wrong = wrong.map(|(goal, what)| (goal, print, None, what));
+    let wrong = wrong.map(|(goal, what)| (goal, 0, print, None, what));
     let search = Search {
         bounds,
         judge: &judge,
@@ -262,7 +263,7 @@ impl Search<'_> {
         for action in actions.drain(..) {
             let (next, host) = ends.step(state, action)?;
             if let Some((goal, what)) = self.wrong(ends, &next, host) {
-                lock(&self.found).push((goal, *print, Some(action), what));
+                lock(&self.found).push((goal, self.faults(&next), *print, Some(action), what));
                 continue;
             }
             let reached = next.print();
@@ -275,13 +276,19 @@ impl Search<'_> {
                     if leads_to(ends, next, *print)? {
                         let what =
                             "from here on the ends send each other packets for ever, and no time passes";
-                        lock(&self.found).push((Goal::Calm, *print, Some(action), what.to_owned()));
+                        let faults = self.faults(state);
+                        lock(&self.found).push((Goal::Calm, faults, *print, Some(action), what.to_owned()));
                     }
                 }
                 Seen::Before(_) => {}
             }
         }
         Ok(())
+    }
+
+    /// How many have happened on the way to a state.
+    fn faults(&self, state: &State) -> u32 {
+        self.judge.faults().total() - state.channel.left.total()
     }
 
     /// What is wrong at the end to which something has happened.
@@ -315,7 +322,7 @@ impl Search<'_> {
         }
         let (wrong, told) = self.judge.over(&ends.ends, quiet, state.channel.has_crashed());
         if let Some((goal, what)) = wrong {
-            lock(&self.found).push((goal, print, None, what));
+            lock(&self.found).push((goal, self.faults(state), print, None, what));
         }
         if let Some(what) = told {
             self.told.fetch_add(1, Ordering::Relaxed);
@@ -331,7 +338,7 @@ impl Search<'_> {
     fn outcome(self, depth: u32, last: u64) -> Outcome {
         // Of all that was found at this depth, always the same.
         let first = mem::take(&mut *lock(&self.found)).into_iter().min();
-        let broken = first.map(|(goal, print, by, what)| {
+        let broken = first.map(|(goal, _, print, by, what)| {
             let path = self.visited.path(print).into_iter().chain(by).collect();
             Broken { goal, what, path }
         });

@@ -113,9 +113,7 @@ pub(crate) fn run_with_messages(
     for host in 0..2 {
         let config = Config { records, ..host_config(scenario, host, tracing) };
         let core = engine.core(program, &config, host as usize)?;
-        let reachable: Vec<Plan> = scenario.plans.iter().map(|plan| feasible(plan, &interface)).collect();
-        let listened: Vec<Plan> = reachable.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
-        let plans = if host == 0 { reachable } else { listened };
+        let plans = plans(host == 0, scenario, &interface);
         let place = place(host == 0, scenario.seed, message, &interface);
         let app = App::new(shape, place, &plans);
         hosts.push(Host::new(
@@ -163,6 +161,12 @@ pub(crate) fn run_with_messages(
         damage,
         unfinished,
     })
+}
+
+/// What the application of the client, or of the server, is to do.
+fn plans(is_client: bool, scenario: &Scenario, interface: &Interface) -> Vec<Plan> {
+    let reachable = scenario.plans.iter().map(|plan| feasible(plan, interface));
+    reachable.filter(|plan| is_client || plan.port != DEAF_PORT).collect()
 }
 
 /// What the application of the client, or of the server, knows of its surroundings.
