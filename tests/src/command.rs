@@ -14,6 +14,16 @@ pub fn run(dir: &Path, args: &[&str]) -> Output {
     Command::new(carrick()).args(args).current_dir(dir).output().expect("carrick runs")
 }
 
+/// Its exit code, and what it prints on standard output and standard error.
+///
+/// # Panics
+/// If it does not start.
+pub fn said(dir: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = run(dir, args);
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (status.code(), text(stdout), text(stderr))
+}
+
 /// What it prints for these arguments, called in a folder.
 ///
 /// # Panics

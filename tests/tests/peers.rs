@@ -3,7 +3,7 @@
 //! leaves nothing out.
 
 use std::collections::BTreeSet;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -11,12 +11,13 @@ use std::time::Duration;
 use carrick_driver::compile::compile_file;
 use carrick_interp::{Config, FAILED_CLAIMS_KEPT};
 use carrick_ir::{Function, Program};
-use carrick_peers::{Bounds, Faults, Outcome, Promise, Setup, explore};
+use carrick_peers::{Bounds, DAY_NS, Faults, Outcome, Promise, Setup, explore};
 use carrick_sim::core::{Completion, Core, FailedClaim, Record, Refused, Request};
 use carrick_sim::diff::{Pace, diff_cores};
 use carrick_sim::interpreted::Interpreted;
 use carrick_tests::build::{carrick, root};
 use carrick_tests::capture::packets;
+use carrick_tests::command;
 use carrick_tests::document::tables;
 use carrick_tests::mutants::{self, changed};
 use carrick_tests::programs;
@@ -24,17 +25,11 @@ use carrick_tests::running::wait_until_it_catches;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-/// `carrick verify --peers` with these arguments, in the folder of the repository.
-fn peers(args: &[&str]) -> Command {
-    let mut command = Command::new(carrick());
-    command.args(["verify", "--peers", "--seconds", "1000"]).args(args).current_dir(root());
-    command
-}
+/// What is asked, before what of.
+const PEERS: [&str; 4] = ["verify", "--peers", "--seconds", "1000"];
 
 fn said(args: &[&str]) -> (Option<i32>, String, String) {
-    let Output { status, stdout, stderr } = peers(args).output().expect("it starts");
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    (status.code(), text(stdout), text(stderr))
+    command::said(&root(), &[&PEERS[..], args].concat())
 }
 
 fn json(args: &[&str]) -> (Option<i32>, Value) {
@@ -194,7 +189,7 @@ fn explored(setup: &Setup, every_order: bool) -> Outcome {
     let bounds = Bounds {
         states: 5_000_000,
         time: Duration::from_secs(1000),
-        virtual_ns: 86_400_000_000_000,
+        virtual_ns: DAY_NS,
         jobs: 2,
         every_order,
     };
@@ -461,7 +456,9 @@ fn a_search_that_ends_early_says_so() {
     ] {
         assert!(out.contains(part), "{out}");
     }
-    let mut command = peers(&["protocols/tcp/tcp.mtp", "--lose", "9", "--delay", "9", "--crash", "9"]);
+    let mut command = Command::new(carrick());
+    command.args(PEERS).args(["protocols/tcp/tcp.mtp", "--lose", "9", "--delay", "9", "--crash", "9"]);
+    command.current_dir(root());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
     let pid = Pid::from_raw(child.id() as i32).expect("a process");
     wait_until_it_catches(child.id(), Signal::INT);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use carrick_tests::build::{carrick, root};
+use carrick_tests::command;
 use carrick_tests::mutants;
 use carrick_tests::running::wait_until_it_catches;
 use rustix::process::{Pid, Signal, kill_process};
@@ -19,9 +20,7 @@ fn verify(args: &[&str]) -> Command {
 }
 
 fn said(args: &[&str]) -> (Option<i32>, String, String) {
-    let Output { status, stdout, stderr } = verify(args).output().expect("it starts");
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    (status.code(), text(stdout), text(stderr))
+    command::said(&root(), &[&["verify"][..], args].concat())
 }
 
 fn json(args: &[&str]) -> (Option<i32>, Value) {

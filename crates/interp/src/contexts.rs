@@ -281,7 +281,6 @@ struct SavedSlot {
     generation: u32,
     state: State,
     tx: Option<SavedTx>,
-    tx_exists: bool,
     rx: Option<SavedRx>,
     /// unless it is free: see [`sparse`]
     cells: Vec<u64>,
@@ -335,7 +334,7 @@ impl Instances {
             let at = self.address(number);
             let cells = if slot.state == State::Free { Vec::new() } else { sparse(&mem[at..at + self.size]) };
             let Slot { generation, state, ref tx, ref rx, .. } = *slot;
-            SavedSlot { generation, state, tx: tx.saved(), tx_exists: tx.exists, rx: rx.saved(), cells }
+            SavedSlot { generation, state, tx: tx.saved(), rx: rx.saved(), cells }
         };
         SavedInstances {
             slots: self.slots.iter().zip(0..).map(slot).collect(),
@@ -355,12 +354,11 @@ impl Instances {
                 let (tx, rx) = (TxUnit::default(), RxUnit::default());
                 self.slots.push(Slot { generation: 0, state: State::Free, retired: 0, tx, rx });
             }
-            let (tx, rx, ranges) = (self.tx_capacity, slot.rx, self.rx_ranges);
             let at = self.address(number);
             let to = &mut self.slots[number as usize];
             (to.generation, to.state, to.retired) = (slot.generation, slot.state, 0);
-            to.tx.restore(slot.tx, slot.tx_exists, tx);
-            to.rx.restore(rx, ranges);
+            to.tx.restore(slot.tx, self.tx_capacity);
+            to.rx.restore(slot.rx, self.rx_ranges);
             fill(&mut mem[at..at + self.size], &slot.cells);
             if slot.state == State::Live && !global {
                 self.bind(mem, number);

@@ -100,6 +100,7 @@ impl TxUnit {
 /// What of a unit to be sent is kept.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SavedTx {
+    exists: bool,
     base: u64,
     reclaimed: u64,
     end: u64,
@@ -111,7 +112,7 @@ pub(crate) struct SavedTx {
 }
 
 impl TxUnit {
-    /// What is kept of it, if it exists.
+    /// What is kept of it, if it exists, or packets of it are queued.
     pub(crate) fn saved(&self) -> Option<SavedTx> {
         if !self.exists && !self.is_queued() {
             return None;
@@ -120,17 +121,16 @@ impl TxUnit {
         self.ring.get(self.reclaimed, (self.end - self.reclaimed) as usize, &mut octets);
         // What was queued says nothing any more, once nothing is.
         let (floor, round) = if self.is_queued() { (self.floor, self.round) } else { ([0; 2], 0) };
-        let TxUnit { base, reclaimed, end, queued, limit, .. } = *self;
-        Some(SavedTx { base, reclaimed, end, queued, floor, round, limit, octets })
+        let TxUnit { exists, base, reclaimed, end, queued, limit, .. } = *self;
+        Some(SavedTx { exists, base, reclaimed, end, queued, floor, round, limit, octets })
     }
 
     /// Goes back to what was kept; `capacity` as in [`TxUnit::start`].
-    pub(crate) fn restore(&mut self, saved: Option<SavedTx>, exists: bool, capacity: usize) {
-        self.queued = [0; 2];
-        self.exists = exists;
+    pub(crate) fn restore(&mut self, saved: Option<SavedTx>, capacity: usize) {
+        (self.exists, self.queued) = (false, [0; 2]);
         let Some(saved) = saved else { return };
         self.start(saved.limit, capacity);
-        self.exists = exists;
+        self.exists = saved.exists;
         (self.base, self.reclaimed, self.end) = (saved.base, saved.reclaimed, saved.end);
         (self.queued, self.floor, self.round) = (saved.queued, saved.floor, saved.round);
         self.ring.put(self.reclaimed, &saved.octets);

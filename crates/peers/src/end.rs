@@ -7,11 +7,11 @@ use std::sync::Arc;
 use carrick_ir::NetLayer;
 use carrick_sim::app::{App, Ask};
 use carrick_sim::calls::{self, Calls};
-use carrick_sim::core::{Core, Record, Refused};
+use carrick_sim::core::{Core, Refused};
 use carrick_sim::interface::Interface;
 use carrick_sim::interpreted::Interpreted;
 use carrick_sim::ip;
-use carrick_sim::observe::Observer;
+use carrick_sim::observe::Watch;
 
 use crate::channel::{Input, Packet};
 
@@ -35,7 +35,6 @@ pub(crate) struct End {
     blank: Vec<u8>,
     /// what it would go on with without end
     pub restless: Option<&'static str>,
-    records: Vec<Record>,
     octets: Vec<u8>,
 }
 
@@ -47,14 +46,14 @@ pub(crate) struct Around<'o> {
     pub sent: Vec<(u64, Arc<[u8]>)>,
     /// how many were made
     pub made: u64,
-    pub observer: &'o mut dyn Observer,
-    pub tracing: bool,
+    /// who looks on
+    pub watch: Watch<'o>,
 }
 
 impl<'o> Around<'o> {
-    /// Around a host of which no records are wanted.
-    pub(crate) fn of(now: u64, host: usize, observer: &'o mut dyn Observer) -> Around<'o> {
-        Around { now, host, sent: Vec::new(), made: 0, observer, tracing: false }
+    /// Around a host that is the first to send anything.
+    pub(crate) fn of(now: u64, host: usize, watch: Watch<'o>) -> Around<'o> {
+        Around { now, host, sent: Vec::new(), made: 0, watch }
     }
 }
 
@@ -79,7 +78,6 @@ impl End {
             seed,
             blank: Vec::new(),
             restless: None,
-            records: Vec::new(),
             octets: Vec::new(),
         };
         let mut blank = Vec::new();
@@ -169,7 +167,7 @@ impl End {
     fn pump(&mut self, around: &mut Around<'_>) {
         let made = around.made;
         for _ in 0..TURNS {
-            self.trace(around);
+            around.watch.trace(&mut self.core, around.host, around.now);
             let mut busy = self.transmit(around);
             if around.made - made > PACKETS {
                 self.restless = Some("program sends packets without end");
@@ -184,25 +182,15 @@ impl End {
         self.restless = Some("application makes requests without end");
     }
 
-    fn trace(&mut self, around: &mut Around<'_>) {
-        if !around.tracing {
-            return;
-        }
-        self.core.take_trace(&mut self.records);
-        self.records.iter().for_each(|record| around.observer.record(around.now, around.host, record));
-        self.core.recycle_trace(&mut self.records);
-        around.observer.attend(around.now, around.host, &mut self.core);
-    }
-
     /// Sends every packet that there is; false if there was none.
     fn transmit(&mut self, around: &mut Around<'_>) -> bool {
         let mut any = false;
         let made = around.made;
         while around.made - made <= PACKETS && self.core.tx(&mut self.octets, around.now) {
             any = true;
-            self.trace(around);
+            around.watch.trace(&mut self.core, around.host, around.now);
             around.made += 1;
-            around.observer.sent(around.now, around.host, around.made, &self.octets);
+            around.watch.observer.sent(around.now, around.host, around.made, &self.octets);
             let arrives = match self.layer {
                 layer @ (NetLayer::Ipv4 | NetLayer::Ipv6) => {
                     ip::destination(layer, &self.octets) == Some(ip::address(layer, self.peer))
@@ -221,29 +209,21 @@ impl End {
         let wake = |at, conn| {
             wakes.insert((at, conn));
         };
-        self.calls.make(&mut self.core, &mut self.asks, around.now, wake, |core| {
-            if around.tracing {
-                let mut records = Vec::new();
-                core.take_trace(&mut records);
-                records.iter().for_each(|record| around.observer.record(around.now, around.host, record));
-            }
-        })
+        let Around { now, host, watch, .. } = around;
+        self.calls.make(&mut self.core, &mut self.asks, *now, wake, |core| watch.trace(core, *host, *now))
     }
 
     fn completions(&mut self, around: &mut Around<'_>) -> bool {
         let (app, asks) = (&mut self.app, &mut self.asks);
+        let Around { now, host, watch, .. } = around;
         calls::completions(&mut self.core, |done| {
-            around.observer.completed(around.now, around.host, done);
-            app.completed(done, around.now);
-            let before = asks.len();
-            app.take_asks(asks);
-            around.observer.asked(around.host, &asks[before..]);
+            watch.observer.completed(*now, *host, done);
+            app.completed(done, *now);
+            calls::collect(app, asks, *host, watch.observer);
         })
     }
 
     fn collect(&mut self, around: &mut Around<'_>) {
-        let before = self.asks.len();
-        self.app.take_asks(&mut self.asks);
-        around.observer.asked(around.host, &self.asks[before..]);
+        calls::collect(&mut self.app, &mut self.asks, around.host, around.watch.observer);
     }
 }

@@ -6,13 +6,13 @@ use carrick_sim::core::Core;
 use carrick_sim::interface::Shape;
 use carrick_sim::{Scenario, judge};
 
-use crate::action::{Action, Faults};
+use crate::action::Action;
 use crate::end::End;
 use crate::goal::Goal;
 use crate::setup::{Promise, Setup};
 
 /// The names of the ends.
-pub(crate) const NAMES: [&str; 2] = ["client", "server"];
+pub const NAMES: [&str; 2] = ["client", "server"];
 
 /// A goal that does not hold, and a shortest way there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,11 +69,6 @@ impl<'s> Judge<'s> {
     /// What does not hold, if it counts.
     fn counted(&self, wrong: Option<(Goal, String)>) -> Option<(Goal, String)> {
         wrong.filter(|(goal, _)| self.goals.contains(goal))
-    }
-
-    /// Those that may happen.
-    pub(crate) fn faults(&self) -> Faults {
-        self.setup.faults
     }
 
     /// What client and server do.

@@ -20,7 +20,7 @@ mod visited;
 
 pub use action::{Action, Faults, Way};
 pub use goal::Goal;
-pub use judge::Broken;
+pub use judge::{Broken, NAMES};
 pub use replay::{Step, replay};
 pub use search::{Outcome, Progress, explore};
-pub use setup::{Bounds, Promise, Setup};
+pub use setup::{Bounds, DAY_NS, Promise, Setup};

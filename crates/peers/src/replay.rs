@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use carrick_sim::core::{Record, TraceKind};
 use carrick_sim::faults::Fate;
-use carrick_sim::observe::{All, Observer};
+use carrick_sim::observe::{All, Observer, Watch};
 
 use crate::action::Action;
 use crate::channel::{Channel, Input, Packet};
@@ -124,8 +124,7 @@ impl Run<'_> {
         let mut events = Events::default();
         let mut all = All(vec![&mut *self.observer, &mut events]);
         let now = self.channel.now;
-        let mut around =
-            Around { now, host, sent: Vec::new(), made: self.made, observer: &mut all, tracing: true };
+        let mut around = Around { made: self.made, ..Around::of(now, host, Watch::new(&mut all, true)) };
         act(&mut self.ends[host], &mut around);
         self.made = around.made;
         let sent: Vec<Numbered> =
@@ -142,7 +141,7 @@ impl Run<'_> {
         let (now, aside) = (self.channel.now, &mut self.aside[host]);
         aside.restore(&octets, now)?;
         let mut events = Events::default();
-        let mut around = Around { tracing: true, ..Around::of(now, host, &mut events) };
+        let mut around = Around::of(now, host, Watch::new(&mut events, true));
         aside.take(Input::Packet(packet.clone()), &mut around);
         Ok(events.0)
     }

@@ -2,8 +2,9 @@
 //! The search: breadth first, all states that are so many actions from the beginning before any that is one more.
 
 use std::mem;
+use std::panic::resume_unwind;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashSet;
@@ -11,14 +12,12 @@ use rustc_hash::FxHashSet;
 use crate::action::{Action, Faults};
 use crate::goal::Goal;
 use crate::judge::{Broken, Judge};
-use crate::setup::{Bounds, Setup};
+use crate::setup::{Bounds, DAY_NS, Setup};
 use crate::state::{Ends, State};
-use crate::visited::{Seen, Visited};
+use crate::visited::{Seen, Visited, lock};
 
 /// States between two looks at the clock.
 const AT_ONCE: usize = 32;
-/// A day of virtual time.
-const DAY_NS: u64 = 24 * 3600 * 1_000_000_000;
 /// Packets that arrive while no time passes, at most: more are taken for a conversation without end.
 const AT_ONCE_MOST: u32 = 1000;
 /// Steps of a run without faults, and states of one moment among which a way back is sought, at most.
@@ -67,8 +66,12 @@ type Node = (u64, State);
 type Found = (Goal, u32, u64, Option<Action>, String);
 
 struct Search<'s> {
+    setup: &'s Setup,
     bounds: &'s Bounds,
-    judge: &'s Judge<'s>,
+    judge: Judge<'s>,
+    /// somebody wants no more
+    cancelled: &'s AtomicBool,
+    progress: &'s (dyn Fn(Progress) + Sync),
     visited: Visited,
     states: AtomicU64,
     actions: AtomicU64,
@@ -77,14 +80,9 @@ struct Search<'s> {
     found: Mutex<Vec<Found>>,
     /// an application was told an error: after how many actions, in which state, and what
     told_first: Mutex<Option<(u32, u64, String)>>,
-    failed: Mutex<Option<String>>,
     stop: AtomicBool,
     cut: Mutex<Option<String>>,
     began: Instant,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Explores all that can happen between two ends, until something is broken or there is nothing more; `cancelled` ends it early, and
@@ -99,7 +97,7 @@ pub fn explore(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Outcome, String> {
     let mut judge = Judge::new(setup)?;
-    let usual = usual(&mut Ends::new(setup)?, setup, bounds, &judge)?;
+    let usual = usual(setup, bounds, &judge)?;
     judge.left = usual.left;
     let mut ends = Ends::new(setup)?;
     let first = ends.begin(setup.faults, setup.life_ns);
@@ -107,8 +105,11 @@ pub fn explore(
     let wrong = (0..2).find_map(|host| judge.end(host, &ends.ends[host], false));
     let wrong = wrong.map(|(goal, what)| (goal, 0, print, None, what));
     let search = Search {
+        setup,
         bounds,
-        judge: &judge,
+        judge,
+        cancelled,
+        progress,
         visited: Visited::beginning_with(print),
         states: AtomicU64::new(1),
         actions: AtomicU64::new(0),
@@ -116,7 +117,6 @@ pub fn explore(
         told: AtomicU64::new(0),
         found: Mutex::new(wrong.into_iter().collect()),
         told_first: Mutex::default(),
-        failed: Mutex::default(),
         stop: AtomicBool::new(false),
         cut: Mutex::default(),
         began: Instant::now(),
@@ -126,7 +126,7 @@ pub fn explore(
     let goes_on = || usual.broken.is_none() && lock(&search.found).is_empty();
     while let Some((print, _)) = level.first().filter(|_| goes_on()) {
         last = *print;
-        level = search.level(setup, level, depth, cancelled, progress)?;
+        level = search.level(&mut ends, &level, depth)?;
         if search.stop.load(Ordering::Relaxed) {
             break;
         }
@@ -146,7 +146,8 @@ struct Usual {
     broken: Option<Broken>,
 }
 
-fn usual(ends: &mut Ends, setup: &Setup, bounds: &Bounds, judge: &Judge<'_>) -> Result<Usual, String> {
+fn usual(setup: &Setup, bounds: &Bounds, judge: &Judge<'_>) -> Result<Usual, String> {
+    let mut ends = Ends::new(setup)?;
     let mut state = ends.begin(Faults::default(), setup.life_ns);
     let (mut actions, mut path) = (Vec::new(), Vec::new());
     while path.len() < STEPS && state.channel.now <= bounds.virtual_ns {
@@ -155,12 +156,10 @@ fn usual(ends: &mut Ends, setup: &Setup, bounds: &Bounds, judge: &Judge<'_>) -> 
         }
         state.actions(false, &mut actions);
         let Some(action) = actions.first() else {
-            for host in 0..2 {
-                ends.become_host(&state, host)?;
-            }
+            ends.become_state(&state)?;
             let what = judge.without_faults(&ends.ends);
             let broken = what.map(|what| Broken { goal: Goal::Delivery, what, path });
-            return Ok(Usual { left: Some([0, 1].map(|host| ends.open_contexts(host))), broken });
+            return Ok(Usual { left: Some(ends.open_contexts()), broken });
         };
         path.push(*action);
         (state, _) = ends.step(&state, *action)?;
@@ -169,52 +168,35 @@ fn usual(ends: &mut Ends, setup: &Setup, bounds: &Bounds, judge: &Judge<'_>) -> 
 }
 
 impl Search<'_> {
-    /// All states behind those of one level that were not seen before.
-    fn level(
-        &self,
-        setup: &Setup,
-        level: Vec<Node>,
-        depth: u32,
-        cancelled: &AtomicBool,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Vec<Node>, String> {
+    /// All states behind those of one level that were not seen before. This thread goes through them in `ends`, others in ends of
+    /// their own.
+    fn level(&self, ends: &mut Ends, level: &[Node], depth: u32) -> Result<Vec<Node>, String> {
         let next = AtomicUsize::new(0);
         let jobs = self.bounds.jobs.min(level.len().div_ceil(AT_ONCE)).max(1);
-        let worker = || {
-            let mut after = Vec::new();
-            if let Err(why) = self.work(setup, &level, &next, depth, cancelled, progress, &mut after) {
-                *lock(&self.failed) = Some(why);
-                self.stop.store(true, Ordering::Relaxed);
-            }
-            after
-        };
-        let after = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..jobs).map(|_| scope.spawn(worker)).collect();
-            let mut after = worker();
-            for other in others {
-                after.append(&mut other.join().unwrap_or_default());
-            }
-            after
+        let other = || self.work(&mut Ends::new(self.setup)?, level, &next, depth);
+        let all = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..jobs).map(|_| scope.spawn(other)).collect();
+            let mut all = vec![self.work(ends, level, &next, depth)];
+            all.extend(
+                others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic))),
+            );
+            all
         });
-        match lock(&self.failed).take() {
-            Some(why) => Err(why),
-            None => Ok(after),
-        }
+        all.into_iter().try_fold(Vec::new(), |mut after, some| {
+            after.append(&mut some?);
+            Ok(after)
+        })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what one thread shares with the others")]
+    /// As [`Search::level`], of those of its states that no other thread has taken.
     fn work(
         &self,
-        setup: &Setup,
+        ends: &mut Ends,
         level: &[Node],
         next: &AtomicUsize,
         depth: u32,
-        cancelled: &AtomicBool,
-        progress: &(dyn Fn(Progress) + Sync),
-        after: &mut Vec<Node>,
-    ) -> Result<(), String> {
-        let mut ends = Ends::new(setup)?;
-        let mut actions = Vec::new();
+    ) -> Result<Vec<Node>, String> {
+        let (mut actions, mut after) = (Vec::new(), Vec::new());
         while !self.stop.load(Ordering::Relaxed) {
             let from = next.fetch_add(AT_ONCE, Ordering::Relaxed);
             let Some(some) = level.get(from..(from + AT_ONCE).min(level.len())).filter(|s| !s.is_empty())
@@ -222,20 +204,20 @@ impl Search<'_> {
                 break;
             };
             for node in some {
-                self.expand(&mut ends, node, depth, &mut actions, after)?;
+                self.expand(ends, node, depth, &mut actions, &mut after)?;
             }
-            let (states, time) = (self.states.load(Ordering::Relaxed), self.began.elapsed());
-            progress(Progress { states, depth });
-            self.watch(states, time, cancelled);
+            let states = self.states.load(Ordering::Relaxed);
+            (self.progress)(Progress { states, depth });
+            self.watch(states);
         }
-        Ok(())
+        Ok(after)
     }
 
     /// Stops the search where it has gone far enough.
-    fn watch(&self, states: u64, time: Duration, cancelled: &AtomicBool) {
-        let why = if cancelled.load(Ordering::Relaxed) {
+    fn watch(&self, states: u64) {
+        let why = if self.cancelled.load(Ordering::Relaxed) {
             "it was interrupted".to_owned()
-        } else if time >= self.bounds.time {
+        } else if self.began.elapsed() >= self.bounds.time {
             format!("{} s have passed", self.bounds.time.as_secs())
         } else if states >= self.bounds.states {
             format!("{} states were seen", self.bounds.states)
@@ -288,7 +270,7 @@ impl Search<'_> {
 
     /// How many have happened on the way to a state.
     fn faults(&self, state: &State) -> u32 {
-        self.judge.faults().total() - state.channel.left.total()
+        self.setup.faults.total() - state.channel.left.total()
     }
 
     /// What is wrong at the end to which something has happened.
@@ -317,9 +299,7 @@ impl Search<'_> {
             lock(&self.cut)
                 .get_or_insert_with(|| format!("some runs go on after {days} day of virtual time"));
         }
-        for host in 0..2 {
-            ends.become_host(state, host)?;
-        }
+        ends.become_state(state)?;
         let (wrong, told) = self.judge.over(&ends.ends, quiet, state.channel.has_crashed());
         if let Some((goal, what)) = wrong {
             lock(&self.found).push((goal, self.faults(state), print, None, what));

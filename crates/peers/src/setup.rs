@@ -27,6 +27,11 @@ const FIRST: u64 = 1;
 /// Instances of each context, beside those for what is sent: a state is small.
 const INSTANCES: u32 = 16;
 
+/// Requests that are open at an end at most.
+const COMPLETIONS: u32 = 64;
+/// A day of virtual time, in nanoseconds.
+pub const DAY_NS: u64 = 24 * 3600 * 1_000_000_000;
+
 /// Two ends, and what their applications do.
 #[derive(Debug, Clone)]
 pub struct Setup {
@@ -166,14 +171,7 @@ impl Setup {
         let scenario = self.scenario(shape);
         let program = &self.programs[host];
         let interface = Interface::of(program)?;
-        let records = if tracing { RecordSet::ALL } else { RecordSet::NONE };
-        let config = Config {
-            params: self.params[host].clone(),
-            instances: INSTANCES + 2 * (self.bytes + self.answer) as u32,
-            completions: 64,
-            records,
-            ..host_config(&scenario, host as u64, tracing)
-        };
+        let config = self.config(&scenario, host, tracing);
         let core = Interpreted::new(program.clone(), &config)?;
         let [address, peer] =
             [host, 1 - host].map(|host| host_config(&scenario, host as u64, false).address as u32);
@@ -190,16 +188,23 @@ impl Setup {
         Ok(End::new(core, app, interface, program.net_header.layer, peer, config.seed))
     }
 
-    /// The configurations of the cores, as a trace says them.
+    /// How the core of an end is made.
+    fn config(&self, scenario: &Scenario, host: usize, tracing: bool) -> Config {
+        Config {
+            params: self.params[host].clone(),
+            instances: INSTANCES + 2 * (self.bytes + self.answer) as u32,
+            completions: COMPLETIONS,
+            records: if tracing { RecordSet::ALL } else { RecordSet::NONE },
+            ..host_config(scenario, host as u64, tracing)
+        }
+    }
+
+    /// How the cores are made, as a trace says it.
     ///
     /// # Errors
     /// As [`Setup::shape`].
     pub fn configs(&self) -> Result<[Config; 2], String> {
         let scenario = self.scenario(self.shape()?);
-        Ok([0, 1].map(|host| Config {
-            params: self.params[host].clone(),
-            completions: 64,
-            ..host_config(&scenario, host as u64, true)
-        }))
+        Ok([0, 1].map(|host| self.config(&scenario, host, true)))
     }
 }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use carrick_sim::core::Core;
-use carrick_sim::observe::Nobody;
+use carrick_sim::observe::{Nobody, Watch};
 
 use crate::action::{Action, Faults};
 use crate::channel::Channel;
@@ -80,7 +80,7 @@ impl Ends {
         let mut channel = Channel::new(faults, life);
         for host in [1, 0] {
             let mut nobody = Nobody;
-            let mut around = Around::of(0, host, &mut nobody);
+            let mut around = Around::of(0, host, Watch::new(&mut nobody, false));
             self.ends[host].start(&mut around);
             channel.put(host, octets(around.sent));
         }
@@ -93,23 +93,27 @@ impl Ends {
         Arc::new(Host { octets: self.octets.as_slice().into(), print: hash(&self.octets), due })
     }
 
-    /// An end as it is in a state.
+    /// Both ends as they are in a state.
     ///
     /// # Errors
     /// If the state was not made by such ends.
-    pub(crate) fn become_host(&mut self, state: &State, host: usize) -> Result<(), String> {
+    pub(crate) fn become_state(&mut self, state: &State) -> Result<(), String> {
+        (0..2).try_for_each(|host| self.become_host(state, host))
+    }
+
+    fn become_host(&mut self, state: &State, host: usize) -> Result<(), String> {
         self.ends[host].restore(&state.hosts[host].octets, state.channel.now)
     }
 
-    /// Contexts that are open at an end now.
-    pub(crate) fn open_contexts(&self, host: usize) -> usize {
-        self.ends[host].core.open_contexts()
+    /// Contexts that are open at each end now.
+    pub(crate) fn open_contexts(&self) -> [usize; 2] {
+        self.ends.each_ref().map(|end| end.core.open_contexts())
     }
 
     /// What a state becomes by an action, and the end to which something happened, which is as it is then.
     ///
     /// # Errors
-    /// As [`Ends::become_host`].
+    /// As [`Ends::become_state`].
     pub(crate) fn step(&mut self, state: &State, action: Action) -> Result<(State, Option<usize>), String> {
         let mut next = state.clone();
         let Some((host, input)) = next.channel.act(action, state.due(action)) else {
@@ -118,7 +122,7 @@ impl Ends {
         next.at_once = if next.channel.now > state.channel.now { 0 } else { state.at_once + 1 };
         self.become_host(state, host)?;
         let mut nobody = Nobody;
-        let mut around = Around::of(next.channel.now, host, &mut nobody);
+        let mut around = Around::of(next.channel.now, host, Watch::new(&mut nobody, false));
         self.ends[host].take(input, &mut around);
         next.channel.put(host, octets(around.sent));
         next.hosts[host] = self.saved(host);

@@ -2,7 +2,7 @@
 //! The states that were seen, and how each was reached first.
 
 use std::collections::hash_map::Entry;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 
@@ -31,6 +31,11 @@ pub(crate) enum Seen {
     Before(u32),
 }
 
+/// What a thread has left, also one that has ended amid it.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Visited {
     /// Only the first state was seen.
     pub(crate) fn beginning_with(print: u64) -> Visited {
@@ -39,9 +44,8 @@ impl Visited {
         visited
     }
 
-    fn shard(&self, print: u64) -> std::sync::MutexGuard<'_, FxHashMap<u64, Option<Origin>>> {
-        let shard = &self.shards[(print >> 58) as usize % SHARDS];
-        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn shard(&self, print: u64) -> MutexGuard<'_, FxHashMap<u64, Option<Origin>>> {
+        lock(&self.shards[(print >> 58) as usize % SHARDS])
     }
 
     /// A state was reached from another. Of several ways of one length the least counts, so that the order of threads does not.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Requests on their way to a core, and completions on their way back.
 
-use crate::app::Ask;
+use crate::app::{App, Ask};
 use crate::core::{Completion, Core, Refused, Request};
 use crate::interface::Interface;
+use crate::observe::Observer;
 
 /// Makes requests over a program's interface.
 pub struct Calls {
@@ -60,4 +61,11 @@ pub fn completions(core: &mut dyn Core, mut done: impl FnMut(&Completion)) -> bo
         }
     }
     any
+}
+
+/// Takes what an application asks for, after something reached it.
+pub fn collect(app: &mut App, asks: &mut Vec<Ask>, host: usize, observer: &mut dyn Observer) {
+    let before = asks.len();
+    app.take_asks(asks);
+    observer.asked(host, &asks[before..]);
 }

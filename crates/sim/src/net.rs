@@ -5,7 +5,7 @@ use carrick_ir::NetLayer;
 
 use crate::app::{App, Ask};
 use crate::calls::{self, Calls};
-use crate::core::{Core, Record, Refused, plan_earlier};
+use crate::core::{Core, Refused, plan_earlier};
 use crate::event_queue::EventQueue;
 use crate::fabric::packets::Packets;
 use crate::faults::Fate;
@@ -14,7 +14,7 @@ use crate::interface::Interface;
 use crate::ip;
 use crate::link::Link;
 use crate::middlebox::Middlebox;
-use crate::observe::Observer;
+use crate::observe::{Observer, Watch};
 use crate::stop::Stop;
 
 /// What happens at a time.
@@ -54,15 +54,8 @@ impl Host {
     }
 
     fn collect(&mut self, host: usize, observer: &mut dyn Observer) {
-        collect(&mut self.app, &mut self.asks, host, observer);
+        calls::collect(&mut self.app, &mut self.asks, host, observer);
     }
-}
-
-/// Takes what an application asks for, after something reached it.
-fn collect(app: &mut App, asks: &mut Vec<Ask>, host: usize, observer: &mut dyn Observer) {
-    let before = asks.len();
-    app.take_asks(asks);
-    observer.asked(host, &asks[before..]);
 }
 
 /// A network in virtual time.
@@ -94,7 +87,7 @@ impl<'o> Net<'o> {
             between: None,
             calls: Calls::new(interface),
             layer,
-            watch: Watch { observer, tracing, records: Vec::new() },
+            watch: Watch::new(observer, tracing),
             now: 0,
             event_queue: EventQueue::default(),
             packets: Packets::default(),
@@ -265,40 +258,7 @@ impl<'o> Net<'o> {
         calls::completions(&mut **core, |done| {
             observer.completed(now, host, done);
             app.completed(done, now);
-            collect(app, asks, host, observer);
+            calls::collect(app, asks, host, observer);
         })
-    }
-}
-
-/// Who is told of what happens.
-pub(crate) struct Watch<'o> {
-    pub observer: &'o mut dyn Observer,
-    /// whether cores report records
-    pub tracing: bool,
-    /// used again and again
-    pub records: Vec<Record>,
-}
-
-impl Watch<'_> {
-    /// Tells what a host's core has reported, and lets the observer look into it.
-    fn trace(&mut self, core: &mut dyn Core, host: usize, now: u64) {
-        if !self.tracing {
-            return;
-        }
-        core.take_trace(&mut self.records);
-        self.records.iter().for_each(|record| self.observer.record(now, host, record));
-        core.recycle_trace(&mut self.records);
-        self.observer.attend(now, host, core);
-    }
-
-    /// The same of the core between the hosts.
-    pub fn trace_between(&mut self, core: &mut dyn Core, now: u64) {
-        if !self.tracing {
-            return;
-        }
-        core.take_trace(&mut self.records);
-        self.records.iter().for_each(|record| self.observer.record_at(now, 0, record));
-        core.recycle_trace(&mut self.records);
-        self.observer.attend_at(now, 0, core);
     }
 }

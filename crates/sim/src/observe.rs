@@ -51,6 +51,44 @@ pub trait Observer {
     }
 }
 
+/// Who is told of what happens.
+pub struct Watch<'o> {
+    pub observer: &'o mut dyn Observer,
+    /// whether cores report records
+    tracing: bool,
+    /// used again and again
+    records: Vec<Record>,
+}
+
+impl<'o> Watch<'o> {
+    /// Somebody, who wants the records of cores if they report any.
+    pub fn new(observer: &'o mut dyn Observer, tracing: bool) -> Watch<'o> {
+        Watch { observer, tracing, records: Vec::new() }
+    }
+
+    /// Tells what a host's core has reported, and lets the observer look into it.
+    pub fn trace(&mut self, core: &mut dyn Core, host: usize, now: u64) {
+        if !self.tracing {
+            return;
+        }
+        core.take_trace(&mut self.records);
+        self.records.iter().for_each(|record| self.observer.record(now, host, record));
+        core.recycle_trace(&mut self.records);
+        self.observer.attend(now, host, core);
+    }
+
+    /// The same of the core between the hosts.
+    pub fn trace_between(&mut self, core: &mut dyn Core, now: u64) {
+        if !self.tracing {
+            return;
+        }
+        core.take_trace(&mut self.records);
+        self.records.iter().for_each(|record| self.observer.record_at(now, 0, record));
+        core.recycle_trace(&mut self.records);
+        self.observer.attend_at(now, 0, core);
+    }
+}
+
 /// Nobody.
 #[derive(Debug, Default)]
 pub struct Nobody;

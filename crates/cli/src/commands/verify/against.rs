@@ -11,7 +11,7 @@ use carrick_ir::Program;
 use carrick_verify::{Bounds, Comparison, Declared, Names, PairReport, Verdict, compare};
 use serde_json::{Value, json};
 
-use super::setup::{NOT_DECIDED, bounds, stop_at_signals};
+use super::setup::{NOT_DECIDED, bounds, stop_at_signals, unusable};
 use super::text::{line, said};
 use crate::args::VerifyArgs;
 use crate::load::{load, load_choice};
@@ -21,13 +21,8 @@ use crate::output::{self, Format};
 const DIFFERS: u8 = 1;
 
 pub fn run(args: &VerifyArgs, file: &Path) -> Result<ExitCode, Failure> {
-    // The exit code of what differs is for versions that can be compared.
-    let usable = |failure| match failure {
-        Failure::Failed(why) => Failure::Usage(why),
-        other => other,
-    };
     let choice = args.source.features.choice();
-    let (old, new) = (load_choice(file, &choice).map_err(usable)?, load(&args.source).map_err(usable)?);
+    let (old, new) = (load_choice(file, &choice).map_err(unusable)?, load(&args.source).map_err(unusable)?);
     let names = Names::of(&args.map).map_err(Failure::Usage)?;
     let bounds = bounds(args, &old)?;
     let cancelled = Arc::new(AtomicBool::new(false));

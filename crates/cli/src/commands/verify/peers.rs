@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use carrick_driver::{Failure, params, quantity};
 use carrick_ir::Program;
-use carrick_peers::{Bounds, Faults, Promise, Setup, explore, replay};
+use carrick_peers::{Bounds, DAY_NS, Faults, Promise, Setup, explore, replay};
 use carrick_sim::interface::Shape;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
 use carrick_sim::trace::{Form, Head, Writer};
 
 use super::peers_text::{as_json, pretty};
-use super::setup::{NOT_DECIDED, stop_at_signals};
+use super::setup::{NOT_DECIDED, stop_at_signals, unusable};
 use crate::args::{Expected, VerifyArgs};
 use crate::load::{load, load_choice};
 use crate::manifest::words;
@@ -25,8 +25,6 @@ use crate::output::{self, Format, create};
 const BROKEN: u8 = 1;
 /// Bytes of a message, if nothing is said.
 const LEAST: u32 = 8;
-/// Virtual time of a run: a day.
-const DAY_NS: u64 = 24 * 3600 * 1_000_000_000;
 
 pub fn run(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     let setup = setup(args)?;
@@ -85,14 +83,6 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         (None, Some(_)) => ExitCode::from(NOT_DECIDED),
         (None, None) => ExitCode::SUCCESS,
     })
-}
-
-/// The exit code of what is broken is for programs that were explored.
-fn unusable(failure: Failure) -> Failure {
-    match failure {
-        Failure::Failed(why) => Failure::Usage(why),
-        other => other,
-    }
 }
 
 /// A value for each parameter of one of two programs, of those that are set for both.

@@ -2,7 +2,7 @@
 //! What can happen between two ends, for people and for programs.
 
 use carrick_ir::{FieldDef, Program};
-use carrick_peers::{Action, Broken, Goal, Outcome, Setup, Step, Way};
+use carrick_peers::{Action, Broken, Goal, NAMES, Outcome, Setup, Step, Way};
 use carrick_sim::core::Record;
 use carrick_sim::show;
 use carrick_sim::trace::describe;
@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::text::line;
 
-const NAMES: [&str; 2] = ["client", "server"];
 /// Fields of an event that are shown at most.
 const FIELDS: usize = 8;
 /// Steps that are shown of a long way, and of one that was not explored to its end.

@@ -34,6 +34,14 @@ pub fn bounds(args: &VerifyArgs, program: &Program) -> Result<Bounds, Failure> {
     })
 }
 
+/// Exit code 1 says that something was found in programs that could be read.
+pub fn unusable(failure: Failure) -> Failure {
+    match failure {
+        Failure::Failed(why) => Failure::Usage(why),
+        other => other,
+    }
+}
+
 /// The first signal ends the exploration, and what was decided is printed. The second ends the process.
 pub fn stop_at_signals(cancelled: &Arc<AtomicBool>) -> Result<(), Failure> {
     let cannot = |e: std::io::Error| Failure::Failed(format!("cannot watch for signals: {e}"));
