@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Changes of shipped protocols, each of which somebody has to find: `tests/mutants.toml`.
 
+use std::path::Path;
+
 use tempfile::TempDir;
 
 use crate::build::{copied, root};
@@ -20,6 +22,8 @@ pub struct Mutant {
     pub shows: Option<String>,
     /// the options with which a search of all that two ends can do finds it
     pub peers: Option<String>,
+    /// the program of the ends, if the file is of a program between them
+    ends: Option<String>,
 }
 
 /// All of them.
@@ -42,6 +46,7 @@ pub fn all() -> Vec<Mutant> {
             new: must("new"),
             shows,
             peers,
+            ends: word("ends"),
         }
     };
     table["mutant"].as_array().expect("mutants").iter().map(one).collect()
@@ -52,6 +57,16 @@ impl Mutant {
     pub fn program(&self) -> String {
         let name = self.file.split('/').nth(1).expect("a folder");
         format!("protocols/{name}/{name}.mtp")
+    }
+
+    /// What a search of all that two ends can do is given, besides its options: the program below `folder`, also where it is between
+    /// two others.
+    pub fn between(&self, folder: &Path) -> Vec<String> {
+        let program = folder.join(self.program()).to_str().expect("UTF-8").to_owned();
+        match &self.ends {
+            Some(ends) => vec![ends.clone(), "--via".into(), program],
+            None => vec![program],
+        }
     }
 
     /// The protocols with this change.

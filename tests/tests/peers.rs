@@ -11,7 +11,7 @@ use std::time::Duration;
 use carrick_driver::compile::compile_file;
 use carrick_interp::{Config, FAILED_CLAIMS_KEPT};
 use carrick_ir::{Function, Program};
-use carrick_peers::{Bounds, DAY_NS, Faults, Outcome, Promise, Setup, explore};
+use carrick_peers::{Bounds, DAY_NS, Faults, Outcome, Promise, Setup, Via, explore};
 use carrick_sim::core::{Completion, Core, FailedClaim, Record, Refused, Request};
 use carrick_sim::diff::{Pace, diff_cores};
 use carrick_sim::interpreted::Interpreted;
@@ -174,6 +174,7 @@ fn setup(file: &str, faults: Faults) -> Setup {
     Setup {
         programs: [program.clone(), program],
         params: [params.clone(), params],
+        via: None,
         bytes: 2,
         answer: 1,
         message: 8,
@@ -213,6 +214,24 @@ fn orders_that_are_left_out_lead_nowhere_else() {
     }
 }
 
+/// The same where a program is between the ends.
+#[test]
+fn orders_that_are_left_out_lead_nowhere_else_through_a_program_in_the_network() {
+    for (name, via) in [("small-tcp", "synproxy"), ("tcp", "snoop"), ("message-transport", "message-wrapper")]
+    {
+        let file = |name: &str| format!("protocols/{name}/{name}.mtp");
+        let faults = Faults { lose: 1, duplicate: u8::from(name != "tcp"), ..Faults::default() };
+        let via = Some(Via { program: program(&file(via)), params: Vec::new() });
+        let setup = Setup { via, bytes: 1, ..setup(&file(name), faults) };
+        let (few, all) = (explored(&setup, false), explored(&setup, true));
+        let says = |outcome: &Outcome| {
+            (outcome.ends, outcome.told, outcome.broken.clone(), outcome.cut.clone(), outcome.idle)
+        };
+        assert_eq!(says(&few), says(&all), "{name}");
+        assert!(!few.idle && few.states < all.states, "{name}: {} of {}", few.states, all.states);
+    }
+}
+
 /// The same whatever the threads do.
 #[test]
 fn a_search_by_two_threads_finds_what_one_finds() {
@@ -237,20 +256,22 @@ fn each_mutant_of_a_protocol_breaks_a_promise() {
     for mutant in mutants::all() {
         let Some(options) = &mutant.peers else { continue };
         let folder = mutant.made();
-        let file = folder.path().join(mutant.program());
+        let [changed, plain] = [folder.path(), &root()].map(|folder| mutant.between(folder));
         let with = mutant.with.iter().flat_map(|with| ["--with", with]);
         let options: Vec<&str> = with.chain(options.split_whitespace()).chain(["-j", "2"]).collect();
-        let args = [&[file.to_str().expect("UTF-8")], &options[..]].concat();
-        let (code, out, err) = said(&args);
+        let asked = |programs: &[String]| {
+            let programs: Vec<&str> = programs.iter().map(String::as_str).collect();
+            said(&[&programs[..], &options[..]].concat())
+        };
+        let (code, out, err) = asked(&changed);
         assert_eq!(code, Some(1), "{}:\n{out}{err}", mutant.what);
-        let program = mutant.program();
-        if fine.insert((program.clone(), options.join(" "))) {
-            let (code, out, err) = said(&[&[program.as_str()], &options[..]].concat());
-            assert_eq!(code, Some(0), "{program} {options:?}:\n{out}{err}");
+        if fine.insert((plain.clone(), options.join(" "))) {
+            let (code, out, err) = asked(&plain);
+            assert_eq!(code, Some(0), "{plain:?} {options:?}:\n{out}{err}");
         }
         count += 1;
     }
-    assert!(count >= 36, "{count}");
+    assert!(count >= 43, "{count}");
 }
 
 /// The table of the book: each line is explored to its end, and nothing is broken.
@@ -378,6 +399,32 @@ fn what_goes_on_for_ever_is_undecided() {
     );
 }
 
+/// What stands between the ends is seen in the steps, and if it lets all through, that is said.
+#[test]
+fn a_program_in_the_network_stands_between_the_ends() {
+    let via = "protocols/message-wrapper/message-wrapper.mtp";
+    let file = "protocols/message-transport/message-transport.mtp";
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("run.trace");
+    let trace = trace.to_str().expect("UTF-8");
+    let few = ["--lose", "0", "--dup", "0", "--reorder", "0", "--states", "10"];
+    let (code, found) = json(&[&[file, "--via", via, "--trace", trace], &few[..]].concat());
+    assert_eq!((code, &found["via"]), (Some(4), &Value::from(via)), "{found:#}");
+    let steps = found["steps"].as_array().expect("steps");
+    let hosts: BTreeSet<&str> = steps.iter().filter_map(|step| step["host"].as_str()).collect();
+    assert_eq!(hosts, BTreeSet::from(["client", "server", "via"]), "{found:#}");
+    // As of a simulation, its trace is that of the ends.
+    let page = folder.path().join("run.html");
+    let page = page.to_str().expect("UTF-8");
+    let done = Command::new(carrick()).args(["report", trace, "-o", page]).current_dir(root()).output();
+    let done = done.expect("it starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+
+    let lets_through = "protocols/snoop/snoop.mtp lets all packets through";
+    let (code, out, _) = said(&[&[file, "--via", "protocols/snoop/snoop.mtp"], &few[..]].concat());
+    assert!(code == Some(4) && out.contains(lets_through), "{out}");
+}
+
 /// Two versions that do not speak to each other.
 #[test]
 fn the_server_may_run_another_version() {
@@ -390,6 +437,14 @@ fn the_server_may_run_another_version() {
     // One of them numbers what it says from another number on.
     let (code, found) = json(&["protocols/small-tcp/small-tcp.mtp", "--server", "protocols/tcp/tcp.mtp"]);
     assert_eq!(code, Some(0), "both speak TCP: {found:#}");
+    let trace = folder.path().join("run.trace");
+    let trace = trace.to_str().expect("UTF-8");
+    let both = ["protocols/small-tcp/small-tcp.mtp", "--server", "protocols/tcp/tcp.mtp", "--states", "9"];
+    let (code, ..) = said(&[&both[..], &["--trace", trace]].concat());
+    let page =
+        Command::new(carrick()).args(["report", trace, "-o", "/dev/null"]).output().expect("it starts");
+    let said_of_page = String::from_utf8_lossy(&page.stderr);
+    assert!(code == Some(4) && said_of_page.contains("its hosts run different programs"), "{said_of_page}");
     let (code, out, err) = said(&["protocols/tcp/tcp.mtp", "--server", "protocols/homa/homa.mtp"]);
     assert_eq!((code, out.as_str()), (Some(2), ""));
     assert!(err.contains("have other interfaces"), "{err}");
@@ -424,6 +479,13 @@ fn what_cannot_be_explored_is_said_in_one_sentence() {
         (&[file, "--delay", "1", "--life", "5"], "5"),
         (&[file, "--pcap", "/proc/none"], "/proc/none"),
         (&[file, "--set", "gone=1"], "has no parameter \"gone\""),
+        (&[file, "--via", file], "runs at an end, not in the network"),
+        (&[file, "--via", "protocols/none.mtp"], "protocols/none.mtp"),
+        (&[file, "--via", "protocols/snoop/snoop.mtp", "--via-set", "gone=1"], "has no parameter \"gone\""),
+        (
+            &["protocols/netblocks/netblocks.mtp", "--via", "protocols/snoop/snoop.mtp"],
+            "these ends send whole frames",
+        ),
     ] {
         let (code, out, err) = said(args);
         assert_eq!((code, out.as_str(), err.lines().count()), (Some(2), "", 1), "{args:?}: {err}");

@@ -96,12 +96,13 @@ pub fn features(line: &str) -> Option<Features> {
     }
 }
 
-/// Returns whether hosts of a command line (`carrick sim ...`) have programs or features of their own.
+/// Returns whether hosts of a command line (`carrick sim ...`, `carrick verify --peers ...`) have programs or features of their own.
 pub fn has_different_hosts(line: &str) -> bool {
     match Args::try_parse_from(own_first(words::split(line))) {
         Ok(Args { command: args::Command::Sim(sim), .. }) => {
             !sim.fabric.host_with.is_empty() || !sim.fabric.host_program.is_empty()
         }
+        Ok(Args { command: args::Command::Verify(verify), .. }) => verify.peers.server.is_some(),
         _ => false,
     }
 }

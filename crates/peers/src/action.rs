@@ -3,27 +3,42 @@
 
 use std::fmt;
 
+/// The number of the host between the ends, where there is one; 0 is the client, 1 the server.
+pub const VIA: usize = 2;
+
 /// Which way a packet goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Way {
-    /// from the client to the server
+    /// from the client towards the server: to the program in the network, if there is one
     ToServer,
-    /// from the server to the client
+    /// from the server towards the client
     ToClient,
+    /// from the program in the network to the server
+    OnToServer,
+    /// from the program in the network to the client
+    OnToClient,
 }
 
 impl Way {
-    /// Both of them.
-    pub const BOTH: [Way; 2] = [Way::ToServer, Way::ToClient];
+    /// All of them; the first two are all that there are without a program in the network.
+    pub const ALL: [Way; 4] = [Way::ToServer, Way::ToClient, Way::OnToServer, Way::OnToClient];
 
     /// The number of the host where it begins.
     pub fn from(self) -> usize {
-        self as usize
+        match self {
+            Way::ToServer => 0,
+            Way::ToClient => 1,
+            Way::OnToServer | Way::OnToClient => VIA,
+        }
     }
 
-    /// And where it ends.
-    pub fn to(self) -> usize {
-        1 - self as usize
+    /// And where it ends, with a program in the network or without one.
+    pub fn to(self, via: bool) -> usize {
+        match self {
+            Way::ToServer | Way::ToClient if via => VIA,
+            Way::ToServer | Way::OnToServer => 1,
+            Way::ToClient | Way::OnToClient => 0,
+        }
     }
 
     /// That of the packet that an action is about, if it is about one.
@@ -62,7 +77,7 @@ impl Faults {
         [lose, duplicate, reorder, corrupt, delay, crash].into_iter().map(u32::from).sum()
     }
 
-    /// Whether what happens on one way and what happens on the other can be done in one order, as any other order gives the same: a
+    /// Whether what arrives at one host and what arrives at another can be done in one order, as any other order gives the same: a
     /// packet that overtakes, a moment that passes and an end that begins anew depend on what else is on its way.
     pub(crate) fn ways_commute(self) -> bool {
         self.reorder == 0 && self.delay == 0 && self.crash == 0

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::action::{Action, Faults, Way};
+use crate::action::{Action, Faults, VIA, Way};
 
 /// A packet on its way.
 pub(crate) trait Packet: Clone {
@@ -26,8 +26,9 @@ impl Packet for Arc<[u8]> {
 /// What is between the ends.
 #[derive(Debug, Clone, Hash)]
 pub(crate) struct Channel<P> {
-    /// by way, those that were sent first come first; with the time at which each is gone if it has not arrived: time goes no further
-    ways: [Vec<(u64, P)>; 2],
+    /// by way, of those that there are; those that were sent first come first; with the time at which each is gone if it has not arrived: time goes
+    /// no further
+    ways: Vec<Vec<(u64, P)>>,
     pub left: Faults,
     /// virtual nanoseconds since the beginning
     pub now: u64,
@@ -39,8 +40,8 @@ pub(crate) struct Channel<P> {
 
 /// What an action does at a host.
 pub(crate) enum Input<P> {
-    /// a packet arrives
-    Packet(P),
+    /// a packet arrives, by this way
+    Packet(Way, P),
     /// time has passed
     Time,
     /// it has forgotten everything, for so many times with this one
@@ -48,15 +49,41 @@ pub(crate) enum Input<P> {
 }
 
 impl<P: Packet> Channel<P> {
-    pub(crate) fn new(left: Faults, life: u64) -> Channel<P> {
-        Channel { ways: [Vec::new(), Vec::new()], left, now: 0, life, crashes: left.crash }
+    /// `via`: with a program in the network.
+    pub(crate) fn new(left: Faults, life: u64, via: bool) -> Channel<P> {
+        let ways = vec![Vec::new(); if via { Way::ALL.len() } else { 2 }];
+        Channel { ways, left, now: 0, life, crashes: left.crash }
     }
 
-    /// What an end has sent is on its way, behind what is already.
-    pub(crate) fn put(&mut self, host: usize, sent: impl Iterator<Item = P>) {
+    /// Whether there is a program in the network.
+    fn via(&self) -> bool {
+        self.ways.len() == Way::ALL.len()
+    }
+
+    /// What a host has sent is on its way, behind what is already.
+    pub(crate) fn put(&mut self, sent: impl Iterator<Item = (Way, P)>) {
         // Where no time passes while it is on its way, how long it may be there tells no states apart.
         let until = if self.left.delay > 0 { self.now.saturating_add(self.life) } else { u64::MAX };
-        self.ways[host].extend(sent.map(|packet| (until, packet)));
+        sent.for_each(|(way, packet)| self.ways[way as usize].push((until, packet)));
+    }
+
+    /// The ways on which something can arrive next. Where orders give the same, those to one host: nothing that happens elsewhere
+    /// takes from these ways, or puts before what is on them. To an end leads one way, so its packets are the first; the program in
+    /// the network has its turn when there are none.
+    fn next_ways(&self, every_order: bool) -> Vec<Way> {
+        let mut busy: Vec<Way> = Way::ALL
+            .into_iter()
+            .zip(&self.ways)
+            .filter(|(_, on)| !on.is_empty())
+            .map(|(way, _)| way)
+            .collect();
+        if self.left.ways_commute() && !every_order {
+            let via = self.via();
+            if let Some(first) = busy.iter().copied().find(|way| way.to(via) != VIA) {
+                busy = vec![first];
+            }
+        }
+        busy
     }
 
     /// Nothing is on its way.
@@ -66,23 +93,20 @@ impl<P: Packet> Channel<P> {
 
     /// What can happen next, where something is due at the ends at these times; nothing: it is over. Of orders
     /// that give the same only one is there, unless every one is wanted.
-    pub(crate) fn actions(&self, due: [Option<u64>; 2], every_order: bool, to: &mut Vec<Action>) {
+    pub(crate) fn actions(&self, due: &[Option<u64>], every_order: bool, to: &mut Vec<Action>) {
         to.clear();
-        let busy = Way::BOTH.into_iter().filter(|way| !self.ways[way.from()].is_empty());
-        for way in busy.take(if self.left.ways_commute() && !every_order { 1 } else { 2 }) {
-            self.on_way(way, to);
-        }
-        if let Some(first) = due.into_iter().flatten().min()
+        self.next_ways(every_order).into_iter().for_each(|way| self.on_way(way, to));
+        if let Some(first) = due.iter().copied().flatten().min()
             && (first <= self.now || self.is_empty() || self.left.delay > 0 && first < self.gone())
         {
-            // Of what is due at one moment, either end may be the first.
+            // Of what is due at one moment, any host may be the first.
             let until = first.max(self.now);
-            let is_due = |host: &u8| due[usize::from(*host)].is_some_and(|at| at <= until);
-            to.extend([0, 1].into_iter().filter(is_due).map(Action::Time));
+            let is_due = |(_, at): &(u8, &Option<u64>)| at.is_some_and(|at| at <= until);
+            to.extend((0..).zip(due).filter(is_due).map(|(host, _)| Action::Time(host)));
         }
         // Whoever has nothing left to do, and nobody who talks to it, need not begin anew.
         if self.left.crash > 0 && !to.is_empty() {
-            to.extend([Action::Crash(0), Action::Crash(1)]);
+            to.extend((0..).zip(due).map(|(host, _)| Action::Crash(host)));
         }
     }
 
@@ -92,7 +116,7 @@ impl<P: Packet> Channel<P> {
     }
 
     fn on_way(&self, way: Way, to: &mut Vec<Action>) {
-        let packets = &self.ways[way.from()];
+        let packets = &self.ways[way as usize];
         to.push(Action::Deliver(way, 0));
         if self.left.lose > 0 {
             to.push(Action::Lose(way));
@@ -113,9 +137,9 @@ impl<P: Packet> Channel<P> {
     /// The packet that an action is about, if it is about one that there is.
     pub(crate) fn packet(&self, action: Action) -> Option<&P> {
         match action {
-            Action::Deliver(way, at) => self.ways[way.from()].get(usize::from(at)),
+            Action::Deliver(way, at) => self.ways.get(way as usize)?.get(usize::from(at)),
             Action::Lose(way) | Action::Duplicate(way) | Action::Corrupt(way, _) => {
-                self.ways[way.from()].first()
+                self.ways.get(way as usize)?.first()
             }
             Action::Time(_) | Action::Crash(_) => None,
         }
@@ -139,27 +163,28 @@ impl<P: Packet> Channel<P> {
             return Some((host.into(), Input::Crash(self.crashes - self.left.crash)));
         }
         let packet = self.packet(action)?.clone();
+        let via = self.via();
         match action {
             Action::Deliver(way, at) => {
                 self.left.reorder -= u8::from(at > 0);
-                self.ways[way.from()].remove(usize::from(at));
-                Some((way.to(), Input::Packet(packet)))
+                self.ways[way as usize].remove(usize::from(at));
+                Some((way.to(via), Input::Packet(way, packet)))
             }
             Action::Lose(way) => {
                 self.left.lose -= 1;
-                self.ways[way.from()].remove(0);
+                self.ways[way as usize].remove(0);
                 None
             }
             Action::Duplicate(way) => {
                 self.left.duplicate -= 1;
-                Some((way.to(), Input::Packet(packet)))
+                Some((way.to(via), Input::Packet(way, packet)))
             }
             Action::Corrupt(way, at) => {
                 self.left.corrupt -= 1;
-                self.ways[way.from()].remove(0);
+                self.ways[way as usize].remove(0);
                 let mut octets = packet.octets().to_vec();
                 octets[at as usize / 8] ^= 1 << (at % 8);
-                Some((way.to(), Input::Packet(packet.with(octets))))
+                Some((way.to(via), Input::Packet(way, packet.with(octets))))
             }
             Action::Time(_) | Action::Crash(_) => None,
         }

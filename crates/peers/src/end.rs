@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One end: a core with its application, which takes and asks for all it can at once.
+//! One end, or the program in the network: a core with its application, which takes and asks for all it can at once.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use carrick_ir::NetLayer;
+use carrick_ir::{NetLayer, ROUTE};
 use carrick_sim::app::{App, Ask};
 use carrick_sim::calls::{self, Calls};
 use carrick_sim::core::{Core, Refused};
@@ -13,11 +13,24 @@ use carrick_sim::interpreted::Interpreted;
 use carrick_sim::ip;
 use carrick_sim::observe::Watch;
 
+use crate::action::Way;
 use crate::channel::{Input, Packet};
 
 /// Turns of requests and completions, and packets of a turn, for one input at most.
 const TURNS: usize = 1000;
 const PACKETS: u64 = 2000;
+/// The interfaces of a program in the network.
+const TO_CLIENT: u64 = 0;
+const TO_SERVER: u64 = 1;
+
+/// Where a host is, and so where its packets go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum At {
+    /// an end: its packets go this way, if they are for the peer with this address
+    End(Way, u32),
+    /// between the ends; the address is that of the client
+    Via(u32),
+}
 
 /// One end. All it has to do is done between two of its inputs.
 pub(crate) struct End {
@@ -29,7 +42,7 @@ pub(crate) struct End {
     wakes: BTreeSet<(u64, usize)>,
     calls: Calls,
     layer: NetLayer,
-    peer: u32,
+    at: At,
     seed: u64,
     /// what it is before anything happens
     blank: Vec<u8>,
@@ -42,8 +55,8 @@ pub(crate) struct End {
 pub(crate) struct Around<'o> {
     pub now: u64,
     pub host: usize,
-    /// packets that it sends, each with its number among all that were made
-    pub sent: Vec<(u64, Arc<[u8]>)>,
+    /// packets that it sends: the way of each, its number among all that were made, and its bytes
+    pub sent: Vec<(Way, u64, Arc<[u8]>)>,
     /// how many were made
     pub made: u64,
     /// who looks on
@@ -57,14 +70,19 @@ impl<'o> Around<'o> {
     }
 }
 
+/// By which of them a packet comes.
+fn interface_from(way: Way) -> u32 {
+    u32::from(way != Way::ToServer)
+}
+
 impl End {
-    /// `seed` is that of the core, and `peer` the other end.
+    /// `seed` is that of the core.
     pub(crate) fn new(
         core: Interpreted,
         app: App,
         interface: Interface,
         layer: NetLayer,
-        peer: u32,
+        at: At,
         seed: u64,
     ) -> End {
         let mut end = End {
@@ -74,7 +92,7 @@ impl End {
             wakes: BTreeSet::new(),
             calls: Calls::new(interface),
             layer,
-            peer,
+            at,
             seed,
             blank: Vec::new(),
             restless: None,
@@ -96,15 +114,19 @@ impl End {
     /// Something happens to it.
     pub(crate) fn take<P: Packet>(&mut self, input: Input<P>, around: &mut Around<'_>) {
         match input {
-            Input::Packet(packet) => self.arrive(packet.octets(), around),
+            Input::Packet(way, packet) => self.arrive(way, packet.octets(), around),
             Input::Time => self.time(around),
             Input::Crash(number) => self.crash(number, around),
         }
     }
 
-    fn arrive(&mut self, packet: &[u8], around: &mut Around<'_>) {
-        while self.core.rx(packet, around.now) == Err(Refused::Again) {
-            if !self.transmit(around) {
+    fn arrive(&mut self, way: Way, packet: &[u8], around: &mut Around<'_>) {
+        loop {
+            let taken = match self.at {
+                At::End(..) => self.core.rx(packet, around.now),
+                At::Via(_) => self.core.rx_on(interface_from(way), packet, around.now),
+            };
+            if taken != Err(Refused::Again) || !self.transmit(around) {
                 break;
             }
         }
@@ -191,17 +213,30 @@ impl End {
             around.watch.trace(&mut self.core, around.host, around.now);
             around.made += 1;
             around.watch.observer.sent(around.now, around.host, around.made, &self.octets);
-            let arrives = match self.layer {
-                layer @ (NetLayer::Ipv4 | NetLayer::Ipv6) => {
-                    ip::destination(layer, &self.octets) == Some(ip::address(layer, self.peer))
-                }
-                NetLayer::Link => true,
-            };
-            if arrives {
-                around.sent.push((around.made, self.octets.as_slice().into()));
+            if let Some(way) = self.way() {
+                around.sent.push((way, around.made, self.octets.as_slice().into()));
             }
         }
         any
+    }
+
+    /// The way that the packet goes which was made last; `None`: nobody has its address.
+    fn way(&self) -> Option<Way> {
+        let is_for = |address| match self.layer {
+            layer @ (NetLayer::Ipv4 | NetLayer::Ipv6) => {
+                ip::destination(layer, &self.octets) == Some(ip::address(layer, address))
+            }
+            NetLayer::Link => true,
+        };
+        match self.at {
+            At::End(way, peer) => is_for(peer).then_some(way),
+            At::Via(client) => match u64::from(self.core.tx_interface()) {
+                TO_CLIENT => Some(Way::OnToClient),
+                TO_SERVER => Some(Way::OnToServer),
+                ROUTE => Some(if is_for(client) { Way::OnToClient } else { Way::OnToServer }),
+                _ => None,
+            },
+        }
     }
 
     fn requests(&mut self, around: &mut Around<'_>) -> bool {

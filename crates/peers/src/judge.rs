@@ -6,13 +6,18 @@ use carrick_sim::core::Core;
 use carrick_sim::interface::Shape;
 use carrick_sim::{Scenario, judge};
 
-use crate::action::Action;
+use crate::action::{Action, VIA};
 use crate::end::End;
 use crate::goal::Goal;
 use crate::setup::{Promise, Setup};
 
-/// The names of the ends.
-pub const NAMES: [&str; 2] = ["client", "server"];
+/// The names of the hosts.
+pub const NAMES: [&str; 3] = ["client", "server", "via"];
+
+/// The number and the name of each end, without what is between them.
+fn the_ends() -> impl Iterator<Item = (usize, &'static str)> {
+    NAMES.into_iter().enumerate().take(VIA)
+}
 
 /// A goal that does not hold, and a shortest way there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +42,8 @@ pub(crate) struct Judge<'s> {
     scenario: Scenario,
     /// those that count
     goals: Vec<Goal>,
-    /// contexts that are open at each end after a run without faults
-    pub left: Option<[usize; 2]>,
+    /// contexts that are open at each host after a run without faults
+    pub left: Option<Vec<usize>>,
 }
 
 impl<'s> Judge<'s> {
@@ -79,7 +84,7 @@ impl<'s> Judge<'s> {
 
     fn claims(&self, host: usize, end: &End) -> Option<(Goal, String)> {
         let failed = end.core.failed_claims();
-        let all = judge::claims(&self.setup.programs[host], NAMES[host], failed);
+        let all = judge::claims(self.setup.program(host), NAMES[host], failed);
         Some((Goal::Claims, all.into_iter().next()?))
     }
 
@@ -87,6 +92,9 @@ impl<'s> Judge<'s> {
         let name = NAMES[host];
         if end.app.completed_again() > 0 {
             return Some((Goal::Delivery, format!("the {name}'s program completed a request a second time")));
+        }
+        if host == VIA {
+            return None;
         }
         let Promise { once, order, .. } = if crashed { Promise::default() } else { self.setup.promise };
         let once = once || self.shape == Shape::Rpc && !crashed;
@@ -118,7 +126,7 @@ impl<'s> Judge<'s> {
     /// What is wrong where a run is over, or has gone on for as long as it may. Second: an application was told an error.
     pub(crate) fn over(
         &self,
-        ends: &[End; 2],
+        ends: &[End],
         quiet: bool,
         crashed: bool,
     ) -> (Option<(Goal, String)>, Option<String>) {
@@ -136,25 +144,23 @@ impl<'s> Judge<'s> {
             return (self.counted(Some((Goal::Delivery, what))), None);
         }
         let told = judge::unfinished(self.shape, &records, &self.scenario).into_iter().next().map(unnumbered);
-        let left = [0, 1].map(|host| ends[host].core.open_contexts());
         if let Some(what) = told.as_ref().filter(|_| self.setup.promise.no_errors) {
             return (self.counted(Some((Goal::Delivery, what.clone()))), None);
         }
-        let more = |usual: [usize; 2]| {
-            (0..2).find(|host| left[*host] > usual[*host]).map(|host| (host, usual[host]))
-        };
-        let released = self.left.filter(|_| quiet).and_then(more).map(|(host, usual)| {
+        let more = |host: usize| {
+            let (left, usual) = (ends[host].core.open_contexts(), self.left.as_ref()?[host]);
+            let name = NAMES[host];
             let what = format!(
-                "contexts that are left at the {}: {}, and {usual} after a run without faults",
-                NAMES[host], left[host]
+                "contexts that are left at the {name}: {left}, and {usual} after a run without faults"
             );
-            (Goal::Released, what)
-        });
+            (left > usual).then_some((Goal::Released, what))
+        };
+        let released = (0..ends.len()).filter(|_| quiet).find_map(more);
         (self.counted(released), told)
     }
 
     /// What is wrong at the end of a run without faults: there everything arrives once and in order, and nobody is told an error.
-    pub(crate) fn without_faults(&self, ends: &[End; 2]) -> Option<String> {
+    pub(crate) fn without_faults(&self, ends: &[End]) -> Option<String> {
         let records = [0, 1].map(|host| ends[host].app.records());
         if let Some(what) =
             judge::unfinished(self.shape, &records, &self.scenario).into_iter().next().map(unnumbered)
@@ -163,7 +169,7 @@ impl<'s> Judge<'s> {
         }
         let counts =
             |record: &Record| (record.messages.received, record.messages.again, record.messages.late);
-        for (host, name) in NAMES.into_iter().enumerate().filter(|_| self.shape == Shape::Message) {
+        for (host, name) in the_ends().filter(|_| self.shape == Shape::Message) {
             let wanted = self.sides()[1 - host].to_send / u64::from(self.setup.message);
             let found =
                 records[host].iter().map(counts).fold((0, 0, 0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2));
@@ -180,7 +186,7 @@ impl<'s> Judge<'s> {
     /// Who has lost its peer hears of it, if it asks for anything: without keep-alives, an end of a stream that has sent everything
     /// waits for ever.
     fn after_crash(&self, records: &[Vec<Record>; 2]) -> Option<(Goal, String)> {
-        for (host, name) in NAMES.into_iter().enumerate() {
+        for (host, name) in the_ends() {
             let to_send = self.sides()[host].to_send;
             let waits = |record: &&Record| {
                 record.end == AppEnd::Open && !(self.shape.carries_streams() && record.sent >= to_send)

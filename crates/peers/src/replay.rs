@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use carrick_sim::core::{Record, TraceKind};
+use carrick_sim::core::{Core, Record, TraceKind};
 use carrick_sim::faults::Fate;
 use carrick_sim::observe::{All, Observer, Watch};
 
-use crate::action::Action;
+use crate::action::{Action, VIA, Way};
 use crate::channel::{Channel, Input, Packet};
 use crate::end::{Around, End};
 use crate::setup::Setup;
@@ -57,14 +57,14 @@ pub fn replay(
     observer: &mut dyn Observer,
 ) -> Result<(Vec<u64>, Vec<Step>), String> {
     let mut run = Run {
-        ends: [setup.end(0, true)?, setup.end(1, true)?],
-        aside: [setup.end(0, true)?, setup.end(1, true)?],
-        channel: Channel::new(setup.faults, setup.life_ns),
+        ends: setup.ends(true)?,
+        aside: setup.ends(true)?,
+        channel: Channel::new(setup.faults, setup.life_ns, setup.via.is_some()),
         made: 0,
         observer,
     };
     let mut first = Vec::new();
-    for host in [1, 0] {
+    for host in (0..setup.hosts()).rev() {
         first.append(&mut run.with(host, |end, around| end.start(around)).0);
     }
     let steps = path.iter().map(|action| run.step(*action)).collect::<Result<_, _>>()?;
@@ -83,10 +83,23 @@ impl Observer for Events {
     }
 }
 
+/// Somebody who looks on at the program in the network, and is told of it as the simulator tells of such a program.
+struct Between<'o>(&'o mut dyn Observer);
+
+impl Observer for Between<'_> {
+    fn record(&mut self, now: u64, _host: usize, record: &Record) {
+        self.0.record_at(now, 0, record);
+    }
+
+    fn attend(&mut self, now: u64, _host: usize, core: &mut dyn Core) {
+        self.0.attend_at(now, 0, core);
+    }
+}
+
 struct Run<'o> {
-    ends: [End; 2],
-    /// ends in which it is seen what a packet would do
-    aside: [End; 2],
+    ends: Vec<End>,
+    /// hosts in which it is seen what a packet would do
+    aside: Vec<End>,
     channel: Channel<Numbered>,
     made: u64,
     observer: &'o mut dyn Observer,
@@ -104,7 +117,9 @@ impl Run<'_> {
         let now = self.channel.now;
         let (host, sent, events) = match (input, packet.as_ref()) {
             (Some((host, input)), _) => {
-                if let Input::Packet(packet) = &input {
+                if let Input::Packet(_, packet) = &input
+                    && host != VIA
+                {
                     self.observer.arrived(now, host, packet.number, &packet.octets);
                 }
                 let (sent, events) = self.with(host, |end, around| end.take(input, around));
@@ -112,7 +127,8 @@ impl Run<'_> {
             }
             (None, Some(packet)) => {
                 let Action::Lose(way) = action else { return Err("no such packet is on its way".into()) };
-                (way.to(), Vec::new(), self.would_be(way.to(), packet)?)
+                let to = way.to(self.ends.len() > VIA);
+                (to, Vec::new(), self.would_be(to, way, packet)?)
             }
             (None, None) => return Err("nothing is on its way".into()),
         };
@@ -122,27 +138,28 @@ impl Run<'_> {
     /// Something happens at a host; returns the numbers of the packets that it sends, and its events.
     fn with(&mut self, host: usize, act: impl FnOnce(&mut End, &mut Around<'_>)) -> (Vec<u64>, Vec<Record>) {
         let mut events = Events::default();
-        let mut all = All(vec![&mut *self.observer, &mut events]);
+        let mut between = Between(&mut *self.observer);
+        let observer: &mut dyn Observer = if host == VIA { &mut between } else { &mut *between.0 };
+        let mut all = All(vec![observer, &mut events]);
         let now = self.channel.now;
         let mut around = Around { made: self.made, ..Around::of(now, host, Watch::new(&mut all, true)) };
         act(&mut self.ends[host], &mut around);
         self.made = around.made;
-        let sent: Vec<Numbered> =
-            around.sent.into_iter().map(|(number, octets)| Numbered { number, octets }).collect();
-        let numbers = sent.iter().map(|packet| packet.number).collect();
-        self.channel.put(host, sent.into_iter());
+        let sent = around.sent;
+        let numbers = sent.iter().map(|(_, number, _)| *number).collect();
+        self.channel.put(sent.into_iter().map(|(way, number, octets)| (way, Numbered { number, octets })));
         (numbers, events.0)
     }
 
     /// The events that there would be if a packet arrived that is lost.
-    fn would_be(&mut self, host: usize, packet: &Numbered) -> Result<Vec<Record>, String> {
+    fn would_be(&mut self, host: usize, way: Way, packet: &Numbered) -> Result<Vec<Record>, String> {
         let mut octets = Vec::new();
         self.ends[host].save(&mut octets);
         let (now, aside) = (self.channel.now, &mut self.aside[host]);
         aside.restore(&octets, now)?;
         let mut events = Events::default();
         let mut around = Around::of(now, host, Watch::new(&mut events, true));
-        aside.take(Input::Packet(packet.clone()), &mut around);
+        aside.take(Input::Packet(way, packet.clone()), &mut around);
         Ok(events.0)
     }
 
@@ -157,6 +174,9 @@ impl Run<'_> {
             Action::Corrupt(way, at) => (way, Some(now), None, Some(u64::from(at))),
             Action::Time(_) | Action::Crash(_) => return,
         };
+        if way.from() == VIA {
+            return;
+        }
         let fate = Fate { left: Some(now), arrival, copy, flipped_bit, report: None };
         self.observer.forwarded(now, way.from(), packet.number, &fate);
     }

@@ -7,9 +7,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use carrick_sim::core::Core;
 use rustc_hash::FxHashSet;
 
-use crate::action::{Action, Faults};
+use crate::action::{Action, Faults, VIA};
 use crate::goal::Goal;
 use crate::judge::{Broken, Judge};
 use crate::setup::{Bounds, DAY_NS, Setup};
@@ -45,6 +46,8 @@ pub struct Outcome {
     pub told: u64,
     /// a shortest way to one of them
     pub told_first: Option<Broken>,
+    /// the program in the network handles no event in a run without faults: it lets all packets through
+    pub idle: bool,
     /// that the search took
     pub time: Duration,
 }
@@ -102,7 +105,7 @@ pub fn explore(
     let mut ends = Ends::new(setup)?;
     let first = ends.begin(setup.faults, setup.life_ns);
     let print = first.print();
-    let wrong = (0..2).find_map(|host| judge.end(host, &ends.ends[host], false));
+    let wrong = (0..ends.ends.len()).find_map(|host| judge.end(host, &ends.ends[host], false));
     let wrong = wrong.map(|(goal, what)| (goal, 0, print, None, what));
     let search = Search {
         setup,
@@ -135,21 +138,25 @@ pub fn explore(
     let mut outcome = search.outcome(depth, last);
     // What is wrong without any fault is what there is to see first.
     outcome.broken = usual.broken.or(outcome.broken);
+    outcome.idle = usual.idle;
     Ok(outcome)
 }
 
 /// A run without faults.
 struct Usual {
-    /// the contexts that it leaves at each end, if it ends
-    left: Option<[usize; 2]>,
+    /// the contexts that it leaves at each host, if it ends
+    left: Option<Vec<usize>>,
     /// what of it is not as everybody expects of such a run
     broken: Option<Broken>,
+    /// there is a program in the network, and it handles no event
+    idle: bool,
 }
 
 fn usual(setup: &Setup, bounds: &Bounds, judge: &Judge<'_>) -> Result<Usual, String> {
     let mut ends = Ends::new(setup)?;
     let mut state = ends.begin(Faults::default(), setup.life_ns);
     let (mut actions, mut path) = (Vec::new(), Vec::new());
+    let mut idle = setup.via.is_some();
     while path.len() < STEPS && state.channel.now <= bounds.virtual_ns {
         if ends.ends.iter().any(|end| end.restless.is_some()) {
             break;
@@ -159,12 +166,15 @@ fn usual(setup: &Setup, bounds: &Bounds, judge: &Judge<'_>) -> Result<Usual, Str
             ends.become_state(&state)?;
             let what = judge.without_faults(&ends.ends);
             let broken = what.map(|what| Broken { goal: Goal::Delivery, what, path });
-            return Ok(Usual { left: Some(ends.open_contexts()), broken });
+            return Ok(Usual { left: Some(ends.open_contexts()), broken, idle });
         };
         path.push(*action);
-        (state, _) = ends.step(&state, *action)?;
+        let host;
+        (state, host) = ends.step(&state, *action)?;
+        // What has happened before is not kept in a state, and so neither is the count of it.
+        idle &= host != Some(VIA) || ends.ends[VIA].core.counters()[carrick_ir::counter("events")] == 0;
     }
-    Ok(Usual { left: None, broken: None })
+    Ok(Usual { left: None, broken: None, idle })
 }
 
 impl Search<'_> {
@@ -273,7 +283,7 @@ impl Search<'_> {
         self.setup.faults.total() - state.channel.left.total()
     }
 
-    /// What is wrong at the end to which something has happened.
+    /// What is wrong at the host to which something has happened.
     fn wrong(&self, ends: &Ends, state: &State, host: Option<usize>) -> Option<(Goal, String)> {
         let host = host?;
         if state.at_once > AT_ONCE_MOST {
@@ -339,6 +349,7 @@ impl Search<'_> {
             broken,
             told: self.told.load(Ordering::Relaxed),
             told_first,
+            idle: false,
             time: self.began.elapsed(),
         }
     }

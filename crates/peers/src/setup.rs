@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carrick_interp::Config;
-use carrick_ir::{Program, uses};
-use carrick_sim::Scenario;
+use carrick_ir::{NetLayer, Program, uses};
 use carrick_sim::app::{App, Place, Plan, Side};
 use carrick_sim::core::RecordSet;
 use carrick_sim::faults::LinkFaults;
 use carrick_sim::interface::{Call, Interface, Shape};
 use carrick_sim::interpreted::Interpreted;
 use carrick_sim::link::LinkConfig;
-use carrick_sim::scenario::host_config;
+use carrick_sim::scenario::{between_config, host_config};
+use carrick_sim::{Scenario, same_version};
 
-use crate::action::Faults;
-use crate::end::End;
+use crate::action::{Faults, VIA, Way};
+use crate::end::{At, End};
 use crate::goal::Goal;
 
 /// The number of the only connection of streams, as which their bytes begin: no two of the first eight are equal, so that each shows
@@ -39,6 +39,8 @@ pub struct Setup {
     pub programs: [Arc<Program>; 2],
     /// a value for each parameter of each program; empty: the defaults
     pub params: [Vec<u64>; 2],
+    /// what is between the ends, if there is something
+    pub via: Option<Via>,
     /// bytes that the client sends, one in each call; of programs without streams: messages, RPCs or work requests
     pub bytes: u64,
     /// the same of the server, where it sends by itself
@@ -55,6 +57,15 @@ pub struct Setup {
     pub faults: Faults,
     /// what is promised beside
     pub promise: Promise,
+}
+
+/// A program in the network, between client and server.
+#[derive(Debug, Clone)]
+pub struct Via {
+    /// what runs there
+    pub program: Arc<Program>,
+    /// a value for each parameter; empty: the defaults
+    pub params: Vec<u64>,
 }
 
 /// What is promised beyond what an interface promises by itself.
@@ -93,7 +104,9 @@ impl Setup {
     pub fn shape(&self) -> Result<Shape, String> {
         if let Some(program) = self.programs.iter().find(|program| program.in_network.is_some()) {
             let file = program.file.raw();
-            return Err(format!("{file} runs in the network, between two ends: explore a program of these"));
+            return Err(format!(
+                "{file} runs in the network, between two ends: explore a program of these, `--via` this one"
+            ));
         }
         let [shape, other] = [Shape::of(&self.programs[0])?, Shape::of(&self.programs[1])?];
         if shape != other {
@@ -106,7 +119,35 @@ impl Setup {
         if layer != other {
             return Err(format!("one program runs over {}, the other over {}", layer.name(), other.name()));
         }
+        self.via.as_ref().map_or(Ok(()), |via| self.goes_between(&via.program))?;
         Ok(shape)
+    }
+
+    fn goes_between(&self, via: &Program) -> Result<(), String> {
+        if via.in_network.is_none() {
+            return Err(format!(
+                "{} runs at an end, not in the network: it says no `register_role`",
+                via.file.raw()
+            ));
+        }
+        let ends = &self.programs[0];
+        if ends.net_header.layer == NetLayer::Link {
+            return Err("programs in the network are over ipv4, and these ends send whole frames".into());
+        }
+        same_version(via, ends)
+    }
+
+    /// The program of a host, [`VIA`] among them.
+    pub fn program(&self, host: usize) -> &Arc<Program> {
+        self.via
+            .as_ref()
+            .filter(|_| host == VIA)
+            .map_or_else(|| &self.programs[host.min(1)], |via| &via.program)
+    }
+
+    /// How many hosts there are.
+    pub(crate) fn hosts(&self) -> usize {
+        2 + usize::from(self.via.is_some())
     }
 
     /// A packet without a checksum over its payload, if packets may change: then nothing is promised of what arrives, nor of what is
@@ -162,19 +203,29 @@ impl Setup {
         }
     }
 
-    /// One end before anything has happened: 0 is the client, 1 the server.
+    /// All hosts before anything has happened: the client, the server, and what is between them.
     ///
     /// # Errors
-    /// A sentence, if the program makes no core.
-    pub(crate) fn end(&self, host: usize, tracing: bool) -> Result<End, String> {
+    /// A sentence, if a program makes no core.
+    pub(crate) fn ends(&self, tracing: bool) -> Result<Vec<End>, String> {
+        (0..self.hosts()).map(|host| self.end(host, tracing)).collect()
+    }
+
+    fn end(&self, host: usize, tracing: bool) -> Result<End, String> {
         let shape = self.shape()?;
         let scenario = self.scenario(shape);
-        let program = &self.programs[host];
-        let interface = Interface::of(program)?;
+        let program = self.program(host);
         let config = self.config(&scenario, host, tracing);
         let core = Interpreted::new(program.clone(), &config)?;
-        let [address, peer] =
-            [host, 1 - host].map(|host| host_config(&scenario, host as u64, false).address as u32);
+        let layer = program.net_header.layer;
+        let address = |host: usize| host_config(&scenario, host as u64, false).address as u32;
+        if host == VIA {
+            let app = App::in_network(program, u64::from(self.message));
+            let interface = Interface::in_network(program);
+            return Ok(End::new(core, app, interface, layer, At::Via(address(0)), config.seed));
+        }
+        let interface = Interface::of(program)?;
+        let [address, peer] = [host, 1 - host].map(address);
         let place = Place {
             is_client: host == 0,
             address,
@@ -185,21 +236,27 @@ impl Setup {
             numbered: false,
         };
         let app = App::new(shape, place, &scenario.plans);
-        Ok(End::new(core, app, interface, program.net_header.layer, peer, config.seed))
+        let way = if host == 0 { Way::ToServer } else { Way::ToClient };
+        Ok(End::new(core, app, interface, layer, At::End(way, peer), config.seed))
     }
 
-    /// How the core of an end is made.
+    /// How the core of a host is made.
     fn config(&self, scenario: &Scenario, host: usize, tracing: bool) -> Config {
+        let made = match self.via.as_ref().filter(|_| host == VIA) {
+            Some(via) => between_config(&via.params, scenario, tracing),
+            None => {
+                Config { params: self.params[host].clone(), ..host_config(scenario, host as u64, tracing) }
+            }
+        };
         Config {
-            params: self.params[host].clone(),
             instances: INSTANCES + 2 * (self.bytes + self.answer) as u32,
             completions: COMPLETIONS,
             records: if tracing { RecordSet::ALL } else { RecordSet::NONE },
-            ..host_config(scenario, host as u64, tracing)
+            ..made
         }
     }
 
-    /// How the cores are made, as a trace says it.
+    /// How the cores of the ends are made, as a trace says it.
     ///
     /// # Errors
     /// As [`Setup::shape`].

@@ -201,6 +201,11 @@ impl Interface {
         Ok(Interface::calls(program))
     }
 
+    /// Finds the calls of a program in the network, if it has any.
+    pub fn in_network(program: &Program) -> Interface {
+        Interface::calls(program)
+    }
+
     /// Finds the calls of a program in the network that hands messages to an offload; `None`: it is no such program.
     pub fn of_offload(program: &Program) -> Option<Interface> {
         let named = program.interface.as_ref().is_some_and(|interface| interface.name == "offload");

@@ -42,7 +42,7 @@ fn make_between(
     tracing: bool,
     records: RecordSet,
 ) -> Result<Middlebox, String> {
-    let core = in_network(way, Config { records, ..between_config(way, scenario, tracing) })?;
+    let core = in_network(way, Config { records, ..between_config(&way.params, scenario, tracing) })?;
     Ok(Middlebox::new(core, [2, 3].map(|number| Link::new(scenario.link.clone(), scenario.seed, number))))
 }
 
@@ -79,7 +79,10 @@ pub(crate) fn go_together(
 }
 
 /// Whether a program in the network and the ends run over the same version of the Internet Protocol.
-pub(crate) fn same_version(between: &Program, ends: &Program) -> Result<(), String> {
+///
+/// # Errors
+/// A sentence, if they do not.
+pub fn same_version(between: &Program, ends: &Program) -> Result<(), String> {
     let [its, theirs] = [between, ends].map(|program| program.net_header.layer);
     if its == theirs {
         return Ok(());

@@ -222,10 +222,10 @@ pub struct Way<'a> {
     pub params: Vec<u64>,
 }
 
-/// How the core between client and server is made.
-pub fn between_config(way: &Way<'_>, scenario: &Scenario, trace: bool) -> Config {
+/// How the core between client and server is made, of a program whose parameters have these values.
+pub fn between_config(params: &[u64], scenario: &Scenario, trace: bool) -> Config {
     let seed = scenario.seed.wrapping_mul(2).wrapping_add(0x6265_7477_6565_6e00);
-    Config { seed, params: way.params.clone(), ..host_config(scenario, 0, trace) }
+    Config { seed, params: params.to_vec(), ..host_config(scenario, 0, trace) }
 }
 
 /// A word for how a connection ended.

@@ -65,6 +65,12 @@ pub struct PeersArgs {
     /// With --peers: the program of the server, such as another version. Without it, both ends run the same
     #[arg(long, value_name = "FILE", requires = "peers")]
     pub server: Option<PathBuf>,
+    /// With --peers: in-network program between client and server. The faults can happen on either side of it
+    #[arg(long, value_name = "FILE", requires = "peers")]
+    pub via: Option<PathBuf>,
+    /// With --peers: parameter of the in-network program: name=value. Repeat for several
+    #[arg(long, value_name = "NAME=VALUE", requires = "via")]
+    pub via_set: Vec<String>,
     /// With --peers: bytes that the client sends, each in a call of its own; so many messages, RPCs or work requests, where a
     /// program has no streams
     #[arg(long, default_value_t = 3, value_name = "N", requires = "peers", value_parser = clap::value_parser!(u64).range(0..=64))]

@@ -147,7 +147,7 @@ impl Between {
 /// How the cores of two hosts are made, or that of the program between them.
 pub fn configs(program: &Program, inside: Option<&Way<'_>>, scenario: &Scenario) -> Vec<Config> {
     match inside {
-        Some(way) => vec![at_host(way.program, &between_config(way, scenario, false))],
+        Some(way) => vec![at_host(way.program, &between_config(&way.params, scenario, false))],
         None => [0, 1].map(|host| at_host(program, &host_config(scenario, host, false))).to_vec(),
     }
 }

@@ -4,6 +4,7 @@
 mod ask;
 mod carrier;
 mod message;
+mod offload;
 pub(crate) mod patience;
 pub(crate) mod pending_requests;
 mod place;
@@ -19,10 +20,11 @@ pub use place::Place;
 pub use plan::{Plan, Side};
 pub use record::{End, Messages, Record, Refusal};
 
+use carrick_ir::Program;
 use serde::{Deserialize, Serialize};
 
 use crate::core::Completion;
-use crate::interface::Shape;
+use crate::interface::{Call, Interface, Shape};
 
 /// The application of one host.
 #[derive(Serialize, Deserialize)]
@@ -31,6 +33,9 @@ pub enum App {
     Message(message::App),
     Rpc(rpc::App),
     Verbs(verbs::App),
+    Offload(offload::App),
+    /// of a program in the network without an interface
+    Nobody,
 }
 
 impl App {
@@ -45,6 +50,15 @@ impl App {
         }
     }
 
+    /// That of a program in the network: an offload with space for messages of so many bytes, which passes each on as it is, if the
+    /// program has the interface of one.
+    pub fn in_network(program: &Program, longest: u64) -> App {
+        match Interface::of_offload(program) {
+            Some(interface) => App::Offload(offload::App::new(longest, interface.has(Call::Open))),
+            None => App::Nobody,
+        }
+    }
+
     /// What each connection saw, in the order in which they were opened or accepted.
     pub fn records(&self) -> Vec<Record> {
         match self {
@@ -52,6 +66,7 @@ impl App {
             App::Message(app) => app.records().cloned().collect(),
             App::Rpc(app) => app.records().collect(),
             App::Verbs(app) => app.records().cloned().collect(),
+            App::Offload(_) | App::Nobody => Vec::new(),
         }
     }
 
@@ -62,6 +77,8 @@ impl App {
             App::Message(app) => app.pending.again(),
             App::Rpc(app) => app.pending.again(),
             App::Verbs(app) => app.pending.again(),
+            App::Offload(app) => app.pending.again(),
+            App::Nobody => 0,
         }
     }
 
@@ -72,6 +89,7 @@ impl App {
             App::Message(app) => app.done(),
             App::Rpc(app) => app.done(),
             App::Verbs(app) => app.done(),
+            App::Offload(_) | App::Nobody => true,
         }
     }
 
@@ -82,6 +100,8 @@ impl App {
             App::Message(app) => app.pending.take(to),
             App::Rpc(app) => app.pending.take(to),
             App::Verbs(app) => app.pending.take(to),
+            App::Offload(app) => app.pending.take(to),
+            App::Nobody => {}
         }
     }
 
@@ -92,6 +112,8 @@ impl App {
             App::Message(app) => app.start(now),
             App::Rpc(app) => app.start(now),
             App::Verbs(app) => app.start(now),
+            App::Offload(app) => app.start(),
+            App::Nobody => {}
         }
     }
 
@@ -102,6 +124,8 @@ impl App {
             App::Message(app) => app.wake(conn, now),
             App::Rpc(app) => app.wake(conn, now),
             App::Verbs(app) => app.wake(conn, now),
+            App::Offload(app) => app.take(),
+            App::Nobody => {}
         }
     }
 
@@ -112,6 +136,8 @@ impl App {
             App::Message(app) => app.completed(done, now),
             App::Rpc(app) => app.completed(done, now),
             App::Verbs(app) => app.completed(done, now),
+            App::Offload(app) => app.completed(done, now),
+            App::Nobody => {}
         }
     }
 }

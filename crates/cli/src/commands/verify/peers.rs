@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use carrick_driver::{Failure, params, quantity};
 use carrick_ir::Program;
-use carrick_peers::{Bounds, DAY_NS, Faults, Promise, Setup, explore, replay};
+use carrick_peers::{Bounds, DAY_NS, Faults, Promise, Setup, Via, explore, replay};
 use carrick_sim::interface::Shape;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
@@ -17,7 +17,7 @@ use carrick_sim::trace::{Form, Head, Writer};
 use super::peers_text::{as_json, pretty};
 use super::setup::{NOT_DECIDED, stop_at_signals, unusable};
 use crate::args::{Expected, VerifyArgs};
-use crate::load::{load, load_choice};
+use crate::load::{choice_between, load, load_choice};
 use crate::manifest::words;
 use crate::output::{self, Format, create};
 
@@ -102,6 +102,11 @@ fn setup(args: &VerifyArgs) -> Result<Setup, Failure> {
         None => client.clone(),
         Some(file) => load_choice(file, &args.source.features.choice()).map_err(unusable)?,
     };
+    let via = |file| -> Result<Via, Failure> {
+        let program = load_choice(file, &choice_between(&client)).map_err(unusable)?;
+        Ok(Via { params: params::values(&program, &wanted.via_set)?, program })
+    };
+    let via = wanted.via.as_deref().map(via).transpose()?;
     let faults = Faults {
         lose: wanted.lose,
         duplicate: wanted.dup,
@@ -121,6 +126,7 @@ fn setup(args: &VerifyArgs) -> Result<Setup, Failure> {
     Ok(Setup {
         programs: [client, server],
         params,
+        via,
         bytes: wanted.bytes,
         answer: wanted.answer,
         message: wanted.message,

@@ -37,6 +37,13 @@ pub fn pretty(setup: &Setup, outcome: &Outcome, first: &[u64], steps: &[Step]) -
             ),
         );
     }
+    if let Some(via) = setup.via.as_ref().filter(|_| outcome.idle) {
+        let file = via.program.file.raw();
+        let what = format!(
+            "{file} lets all packets through: without faults, no event of it happens. Look at its ports and addresses (--via-set)."
+        );
+        line(&mut out, format_args!("{what}"));
+    }
     if setup.faults.crash > 0 && outcome.broken.is_none() {
         let what = "Of a run in which an end crashes only this counts: claims, whole data, no packets without end, and that it ends.";
         line(&mut out, format_args!("{what}"));
@@ -80,8 +87,10 @@ fn sends(setup: &Setup) -> String {
     let [client, server] = [0, 1].map(|host| setup.programs[host].file.raw());
     let both =
         if client == server { format!("two ends of {client}") } else { format!("{client} and {server}") };
+    let via = setup.via.as_ref().map(|via| format!(", {} between them", via.program.file.raw()));
+    let via = via.unwrap_or_default();
     let answer = if setup.answer == 0 { String::new() } else { format!(", the server {}", setup.answer) };
-    format!("{both}; the client sends {}{answer}", setup.bytes)
+    format!("{both}{via}; the client sends {}{answer}", setup.bytes)
 }
 
 /// The steps, each in a line, with their numbers from `from` on.
@@ -93,7 +102,7 @@ fn way(out: &mut String, setup: &Setup, first: &[u64], steps: &[Step], from: usi
     let numbered = steps.iter().zip(from..);
     // A conversation without end has no last step that says more than the others.
     for (step, number) in numbered.clone().take(MOST) {
-        let program = &setup.programs[step.host];
+        let program = setup.program(step.host);
         let what = match step.action {
             Action::Deliver(_, 0) => "arrives",
             Action::Deliver(..) => "overtakes others, and arrives",
@@ -106,7 +115,7 @@ fn way(out: &mut String, setup: &Setup, first: &[u64], steps: &[Step], from: usi
         let event = step.events.first().map(|event| format!(": {}", shown(program, event)));
         let head = match (step.packet, Way::of(step.action)) {
             (Some(packet), Some(way)) => {
-                format!("{} -> {}  packet {packet} {what}", NAMES[way.from()], NAMES[way.to()])
+                format!("{} -> {}  packet {packet} {what}", NAMES[way.from()], NAMES[step.host])
             }
             _ if matches!(step.action, Action::Crash(_)) => {
                 format!("{}  forgets everything, and begins anew", NAMES[step.host])
@@ -149,6 +158,7 @@ pub fn as_json(setup: &Setup, outcome: &Outcome, first: &[u64], steps: &[Step]) 
     let faults = &setup.faults;
     json!({
         "programs": setup.programs.each_ref().map(|program| program.file.raw()),
+        "via": setup.via.as_ref().map(|via| via.program.file.raw()),
         "bytes": setup.bytes,
         "answer": setup.answer,
         "message": setup.message,
@@ -174,6 +184,7 @@ pub fn as_json(setup: &Setup, outcome: &Outcome, first: &[u64], steps: &[Step]) 
         "depth": outcome.depth,
         "seconds": outcome.time.as_secs_f64(),
         "undecided": outcome.cut,
+        "via_lets_all_through": outcome.idle,
         "broken": outcome.broken.as_ref().map(broken),
         "told_an_error": { "ends": outcome.told, "first": outcome.told_first.as_ref().map(broken) },
         "sent_first": first,
@@ -195,7 +206,7 @@ fn step_json(setup: &Setup, step: &Step) -> Value {
         Action::Time(_) => ("time", None),
         Action::Crash(_) => ("crash", None),
     };
-    let events = step.events.iter().map(|event| describe(&setup.programs[step.host], event).1);
+    let events = step.events.iter().map(|event| describe(setup.program(step.host), event).1);
     json!({
         "what": what,
         "bit": bit,
