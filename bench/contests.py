@@ -13,6 +13,7 @@ import kernel_target
 import key_value
 import rates
 import simulations
+import two_ends
 import user_space
 from editor import Editor
 from kernel_target import Setting
@@ -385,6 +386,7 @@ ALL = {
     "observed": lambda: simulations.observed(carrick(), program(), TARGET / "bench-observed"),
     "growth": lambda: simulations.growth(carrick(), program(), lambda command: command_json(command)["runs"][0]["packets"]),
     "growth-memory": lambda: simulations.memory(carrick(), program()),
+    "two-ends": lambda: two_ends.contest(carrick(), program("stop-and-wait")),
     "forwarding": through_a_node,
     "check": check_time,
     "keystroke": keystroke,

@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The channel: what is on its way, the faults that are left, and the time.
 
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
 
 use crate::action::{Action, Faults, VIA, Way};
 
 /// A packet on its way.
 pub(crate) trait Packet: Clone {
-    /// Its bytes.
-    fn octets(&self) -> &[u8];
-    /// The same packet with other bytes.
-    fn with(&self, octets: Vec<u8>) -> Self;
+    /// How many bits it has.
+    fn bits(&self) -> u32;
 }
 
-impl Packet for Arc<[u8]> {
-    fn octets(&self) -> &[u8] {
-        self
-    }
-
-    fn with(&self, octets: Vec<u8>) -> Self {
-        octets.into()
-    }
+/// A packet on a way.
+#[derive(Debug, Clone, Copy)]
+struct Flying<P> {
+    way: Way,
+    /// when it is gone if it has not arrived: time goes no further
+    until: u64,
+    packet: P,
 }
 
 /// What is between the ends.
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug)]
 pub(crate) struct Channel<P> {
-    /// by way, of those that there are; those that were sent first come first; with the time at which each is gone if it has not arrived: time goes
-    /// no further
-    ways: Vec<Vec<(u64, P)>>,
+    /// by way; those that were sent first come first
+    flying: Vec<Flying<P>>,
+    /// there is a program in the network
+    via: bool,
     pub left: Faults,
     /// virtual nanoseconds since the beginning
     pub now: u64,
@@ -38,64 +36,80 @@ pub(crate) struct Channel<P> {
     crashes: u8,
 }
 
+impl<P: Clone> Clone for Channel<P> {
+    fn clone(&self) -> Channel<P> {
+        Channel { flying: self.flying.clone(), ..*self }
+    }
+
+    fn clone_from(&mut self, from: &Channel<P>) {
+        self.flying.clone_from(&from.flying);
+        (self.via, self.left, self.now) = (from.via, from.left, from.now);
+        (self.life, self.crashes) = (from.life, from.crashes);
+    }
+}
+
 /// What an action does at a host.
 pub(crate) enum Input<P> {
-    /// a packet arrives, by this way
-    Packet(Way, P),
+    /// a packet arrives, by this way, with a bit changed or none: that of the first byte of least weight is the first
+    Packet(Way, P, Option<u32>),
     /// time has passed
     Time,
     /// it has forgotten everything, for so many times with this one
     Crash(u8),
 }
 
+/// The bytes of a packet with a bit changed, or none.
+pub(crate) fn changed(octets: &[u8], bit: Option<u32>) -> Vec<u8> {
+    let mut octets = octets.to_vec();
+    if let Some(bit) = bit {
+        octets[bit as usize / 8] ^= 1 << (bit % 8);
+    }
+    octets
+}
+
 impl<P: Packet> Channel<P> {
     /// `via`: with a program in the network.
     pub(crate) fn new(left: Faults, life: u64, via: bool) -> Channel<P> {
-        let ways = vec![Vec::new(); if via { Way::ALL.len() } else { 2 }];
-        Channel { ways, left, now: 0, life, crashes: left.crash }
-    }
-
-    /// Whether there is a program in the network.
-    fn via(&self) -> bool {
-        self.ways.len() == Way::ALL.len()
+        Channel { flying: Vec::new(), via, left, now: 0, life, crashes: left.crash }
     }
 
     /// What a host has sent is on its way, behind what is already.
     pub(crate) fn put(&mut self, sent: impl Iterator<Item = (Way, P)>) {
         // Where no time passes while it is on its way, how long it may be there tells no states apart.
         let until = if self.left.delay > 0 { self.now.saturating_add(self.life) } else { u64::MAX };
-        sent.for_each(|(way, packet)| self.ways[way as usize].push((until, packet)));
+        for (way, packet) in sent {
+            let at = self.flying.partition_point(|flying| flying.way <= way);
+            self.flying.insert(at, Flying { way, until, packet });
+        }
+    }
+
+    /// Where the packets of a way begin, and how many there are.
+    fn on(&self, way: Way) -> (usize, usize) {
+        let from = self.flying.partition_point(|flying| flying.way < way);
+        (from, self.flying[from..].iter().take_while(|flying| flying.way == way).count())
     }
 
     /// The ways on which something can arrive next. Where orders give the same, those to one host: nothing that happens elsewhere
     /// takes from these ways, or puts before what is on them. To an end leads one way, so its packets are the first; the program in
     /// the network has its turn when there are none.
-    fn next_ways(&self, every_order: bool) -> Vec<Way> {
-        let mut busy: Vec<Way> = Way::ALL
-            .into_iter()
-            .zip(&self.ways)
-            .filter(|(_, on)| !on.is_empty())
-            .map(|(way, _)| way)
-            .collect();
-        if self.left.ways_commute() && !every_order {
-            let via = self.via();
-            if let Some(first) = busy.iter().copied().find(|way| way.to(via) != VIA) {
-                busy = vec![first];
-            }
-        }
-        busy
+    fn next_ways(&self, every_order: bool) -> impl Iterator<Item = Way> {
+        let busy = |way: &Way| self.on(*way).1 > 0;
+        let via = self.via;
+        let one = self.left.ways_commute() && !every_order;
+        let only = Way::ALL.into_iter().filter(busy).find(|way| one && way.to(via) != VIA);
+        Way::ALL.into_iter().filter(busy).filter(move |way| only.is_none_or(|only| only == *way))
     }
 
     /// Nothing is on its way.
     pub(crate) fn is_empty(&self) -> bool {
-        self.ways.iter().all(Vec::is_empty)
+        self.flying.is_empty()
     }
 
     /// What can happen next, where something is due at the ends at these times; nothing: it is over. Of orders
     /// that give the same only one is there, unless every one is wanted.
     pub(crate) fn actions(&self, due: &[Option<u64>], every_order: bool, to: &mut Vec<Action>) {
         to.clear();
-        self.next_ways(every_order).into_iter().for_each(|way| self.on_way(way, to));
+        self.next_ways(every_order).for_each(|way| self.on_way(way, to));
         if let Some(first) = due.iter().copied().flatten().min()
             && (first <= self.now || self.is_empty() || self.left.delay > 0 && first < self.gone())
         {
@@ -112,11 +126,11 @@ impl<P: Packet> Channel<P> {
 
     /// When the first packet is gone.
     fn gone(&self) -> u64 {
-        self.ways.iter().flatten().map(|(until, _)| *until).min().unwrap_or(u64::MAX)
+        self.flying.iter().map(|flying| flying.until).min().unwrap_or(u64::MAX)
     }
 
     fn on_way(&self, way: Way, to: &mut Vec<Action>) {
-        let packets = &self.ways[way as usize];
+        let (from, count) = self.on(way);
         to.push(Action::Deliver(way, 0));
         if self.left.lose > 0 {
             to.push(Action::Lose(way));
@@ -125,25 +139,29 @@ impl<P: Packet> Channel<P> {
             to.push(Action::Duplicate(way));
         }
         if self.left.reorder > 0 {
-            let last = packets.len().min(usize::from(u8::MAX));
+            let last = count.min(usize::from(u8::MAX));
             to.extend((1..last).map(|at| Action::Deliver(way, at as u8)));
         }
         if self.left.corrupt > 0 {
-            let bits = packets[0].1.octets().len() as u32 * 8;
+            let bits = self.flying[from].packet.bits();
             to.extend((0..bits).map(|at| Action::Corrupt(way, at)));
         }
     }
 
+    /// Where the packet is that an action is about, if it is about one that there is.
+    fn place(&self, action: Action) -> Option<usize> {
+        let (way, at) = match action {
+            Action::Deliver(way, at) => (way, usize::from(at)),
+            Action::Lose(way) | Action::Duplicate(way) | Action::Corrupt(way, _) => (way, 0),
+            Action::Time(_) | Action::Crash(_) => return None,
+        };
+        let (from, count) = self.on(way);
+        (at < count).then_some(from + at)
+    }
+
     /// The packet that an action is about, if it is about one that there is.
     pub(crate) fn packet(&self, action: Action) -> Option<&P> {
-        match action {
-            Action::Deliver(way, at) => self.ways.get(way as usize)?.get(usize::from(at)),
-            Action::Lose(way) | Action::Duplicate(way) | Action::Corrupt(way, _) => {
-                self.ways.get(way as usize)?.first()
-            }
-            Action::Time(_) | Action::Crash(_) => None,
-        }
-        .map(|(_, packet)| packet)
+        Some(&self.flying[self.place(action)?].packet)
     }
 
     /// Does what an action does to the channel; `due`: when something is due at the host where time passes. Returns the host to which
@@ -154,7 +172,7 @@ impl<P: Packet> Channel<P> {
             self.left.delay -= u8::from(at > self.now && !self.is_empty());
             self.now = at;
             if self.left.delay == 0 {
-                self.ways.iter_mut().flatten().for_each(|(until, _)| *until = u64::MAX);
+                self.flying.iter_mut().for_each(|flying| flying.until = u64::MAX);
             }
             return Some((host.into(), Input::Time));
         }
@@ -162,31 +180,28 @@ impl<P: Packet> Channel<P> {
             self.left.crash -= 1;
             return Some((host.into(), Input::Crash(self.crashes - self.left.crash)));
         }
-        let packet = self.packet(action)?.clone();
-        let via = self.via();
+        let at = self.place(action)?;
+        let way = self.flying[at].way;
+        let to = way.to(self.via);
+        if matches!(action, Action::Duplicate(_)) {
+            self.left.duplicate -= 1;
+            return Some((to, Input::Packet(way, self.flying[at].packet.clone(), None)));
+        }
+        let packet = self.flying.remove(at).packet;
         match action {
-            Action::Deliver(way, at) => {
-                self.left.reorder -= u8::from(at > 0);
-                self.ways[way as usize].remove(usize::from(at));
-                Some((way.to(via), Input::Packet(way, packet)))
-            }
-            Action::Lose(way) => {
+            Action::Lose(_) => {
                 self.left.lose -= 1;
-                self.ways[way as usize].remove(0);
                 None
             }
-            Action::Duplicate(way) => {
-                self.left.duplicate -= 1;
-                Some((way.to(via), Input::Packet(way, packet)))
-            }
-            Action::Corrupt(way, at) => {
+            Action::Corrupt(_, bit) => {
                 self.left.corrupt -= 1;
-                self.ways[way as usize].remove(0);
-                let mut octets = packet.octets().to_vec();
-                octets[at as usize / 8] ^= 1 << (at % 8);
-                Some((way.to(via), Input::Packet(way, packet.with(octets))))
+                Some((to, Input::Packet(way, packet, Some(bit))))
             }
-            Action::Time(_) | Action::Crash(_) => None,
+            Action::Deliver(_, at) => {
+                self.left.reorder -= u8::from(at > 0);
+                Some((to, Input::Packet(way, packet, None)))
+            }
+            Action::Duplicate(_) | Action::Time(_) | Action::Crash(_) => None,
         }
     }
 }
@@ -200,5 +215,16 @@ impl<P> Channel<P> {
     /// Whether no time has passed between two, and no fault has happened.
     pub(crate) fn same_moment(&self, other: &Channel<P>) -> bool {
         self.now == other.now && self.left == other.left
+    }
+
+    /// Hashes what tells it from others of the same search; `print` tells packets apart.
+    pub(crate) fn hash_with(&self, print: impl Fn(&P) -> u64, to: &mut impl Hasher) {
+        to.write_u64(self.now);
+        self.left.hash(to);
+        for Flying { way, until, packet } in &self.flying {
+            to.write_u64(print(packet));
+            to.write_u64(*until);
+            to.write_u8(*way as u8);
+        }
     }
 }

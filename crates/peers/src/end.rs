@@ -2,7 +2,6 @@
 //! One end, or the program in the network: a core with its application, which takes and asks for all it can at once.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use carrick_ir::{NetLayer, ROUTE};
 use carrick_sim::app::{App, Ask};
@@ -14,7 +13,7 @@ use carrick_sim::ip;
 use carrick_sim::observe::Watch;
 
 use crate::action::Way;
-use crate::channel::{Input, Packet};
+use crate::channel::{Input, changed};
 
 /// Turns of requests and completions, and packets of a turn, for one input at most.
 const TURNS: usize = 1000;
@@ -56,7 +55,7 @@ pub(crate) struct Around<'o> {
     pub now: u64,
     pub host: usize,
     /// packets that it sends: the way of each, its number among all that were made, and its bytes
-    pub sent: Vec<(Way, u64, Arc<[u8]>)>,
+    pub sent: Vec<(Way, u64, Box<[u8]>)>,
     /// how many were made
     pub made: u64,
     /// who looks on
@@ -112,9 +111,10 @@ impl End {
     }
 
     /// Something happens to it.
-    pub(crate) fn take<P: Packet>(&mut self, input: Input<P>, around: &mut Around<'_>) {
+    pub(crate) fn take(&mut self, input: Input<&[u8]>, around: &mut Around<'_>) {
         match input {
-            Input::Packet(way, packet) => self.arrive(way, packet.octets(), around),
+            Input::Packet(way, packet, None) => self.arrive(way, packet, around),
+            Input::Packet(way, packet, bit) => self.arrive(way, &changed(packet, bit), around),
             Input::Time => self.time(around),
             Input::Crash(number) => self.crash(number, around),
         }

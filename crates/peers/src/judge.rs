@@ -37,7 +37,7 @@ fn unnumbered(what: String) -> String {
 
 /// The judge of ends and of states.
 pub(crate) struct Judge<'s> {
-    setup: &'s Setup,
+    pub setup: &'s Setup,
     shape: Shape,
     scenario: Scenario,
     /// those that count

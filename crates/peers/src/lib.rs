@@ -13,10 +13,13 @@ mod channel;
 mod end;
 mod goal;
 mod judge;
+mod memo;
 mod replay;
 mod search;
 mod setup;
 mod state;
+mod store;
+mod threads;
 mod visited;
 
 pub use action::{Action, Faults, VIA, Way};

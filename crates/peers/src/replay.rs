@@ -8,7 +8,7 @@ use carrick_sim::faults::Fate;
 use carrick_sim::observe::{All, Observer, Watch};
 
 use crate::action::{Action, VIA, Way};
-use crate::channel::{Channel, Input, Packet};
+use crate::channel::{Channel, Input, Packet, changed};
 use crate::end::{Around, End};
 use crate::setup::Setup;
 
@@ -20,12 +20,17 @@ struct Numbered {
 }
 
 impl Packet for Numbered {
-    fn octets(&self) -> &[u8] {
-        &self.octets
+    fn bits(&self) -> u32 {
+        self.octets.len() as u32 * 8
     }
+}
 
-    fn with(&self, octets: Vec<u8>) -> Numbered {
-        Numbered { number: self.number, octets: octets.into() }
+/// What happens, with the bytes of the packet.
+fn bytes_of(input: &Input<Numbered>) -> Input<&[u8]> {
+    match input {
+        Input::Packet(way, packet, bit) => Input::Packet(*way, &packet.octets, *bit),
+        Input::Time => Input::Time,
+        Input::Crash(number) => Input::Crash(*number),
     }
 }
 
@@ -117,12 +122,13 @@ impl Run<'_> {
         let now = self.channel.now;
         let (host, sent, events) = match (input, packet.as_ref()) {
             (Some((host, input)), _) => {
-                if let Input::Packet(_, packet) = &input
+                if let Input::Packet(_, packet, bit) = &input
                     && host != VIA
                 {
-                    self.observer.arrived(now, host, packet.number, &packet.octets);
+                    let octets = changed(&packet.octets, *bit);
+                    self.observer.arrived(now, host, packet.number, &octets);
                 }
-                let (sent, events) = self.with(host, |end, around| end.take(input, around));
+                let (sent, events) = self.with(host, |end, around| end.take(bytes_of(&input), around));
                 (host, sent, events)
             }
             (None, Some(packet)) => {
@@ -147,7 +153,9 @@ impl Run<'_> {
         self.made = around.made;
         let sent = around.sent;
         let numbers = sent.iter().map(|(_, number, _)| *number).collect();
-        self.channel.put(sent.into_iter().map(|(way, number, octets)| (way, Numbered { number, octets })));
+        self.channel.put(
+            sent.into_iter().map(|(way, number, octets)| (way, Numbered { number, octets: octets.into() })),
+        );
         (numbers, events.0)
     }
 
@@ -159,7 +167,7 @@ impl Run<'_> {
         aside.restore(&octets, now)?;
         let mut events = Events::default();
         let mut around = Around::of(now, host, Watch::new(&mut events, true));
-        aside.take(Input::Packet(way, packet.clone()), &mut around);
+        aside.take(Input::Packet(way, &packet.octets, None), &mut around);
         Ok(events.0)
     }
 

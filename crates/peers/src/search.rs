@@ -2,23 +2,22 @@
 //! The search: breadth first, all states that are so many actions from the beginning before any that is one more.
 
 use std::mem;
-use std::panic::resume_unwind;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use carrick_sim::core::Core;
 use rustc_hash::FxHashSet;
 
 use crate::action::{Action, Faults, VIA};
 use crate::goal::Goal;
 use crate::judge::{Broken, Judge};
+use crate::memo::Done;
 use crate::setup::{Bounds, DAY_NS, Setup};
-use crate::state::{Ends, State};
+use crate::state::{Ends, Shared, State};
+use crate::threads::{Level, Node, Other, behind};
 use crate::visited::{Seen, Visited, lock};
 
-/// States between two looks at the clock.
-const AT_ONCE: usize = 32;
 /// Packets that arrive while no time passes, at most: more are taken for a conversation without end.
 const AT_ONCE_MOST: u32 = 1000;
 /// Steps of a run without faults, and states of one moment among which a way back is sought, at most.
@@ -61,9 +60,6 @@ pub struct Progress {
     pub depth: u32,
 }
 
-/// A state and its print.
-type Node = (u64, State);
-
 /// Something found: what, after how many faults, behind which state, by which action; `None`: in that state itself. Of several the least
 /// counts.
 type Found = (Goal, u32, u64, Option<Action>, String);
@@ -71,7 +67,8 @@ type Found = (Goal, u32, u64, Option<Action>, String);
 struct Search<'s> {
     setup: &'s Setup,
     bounds: &'s Bounds,
-    judge: Judge<'s>,
+    judge: &'s Judge<'s>,
+    shared: &'s Shared,
     /// somebody wants no more
     cancelled: &'s AtomicBool,
     progress: &'s (dyn Fn(Progress) + Sync),
@@ -102,7 +99,8 @@ pub fn explore(
     let mut judge = Judge::new(setup)?;
     let usual = usual(setup, bounds, &judge)?;
     judge.left = usual.left;
-    let mut ends = Ends::new(setup)?;
+    let (judge, shared) = (&judge, Shared::default());
+    let mut ends = Ends::new(judge, &shared)?;
     let first = ends.begin(setup.faults, setup.life_ns);
     let print = first.print();
     let wrong = (0..ends.ends.len()).find_map(|host| judge.end(host, &ends.ends[host], false));
@@ -111,6 +109,7 @@ pub fn explore(
         setup,
         bounds,
         judge,
+        shared: &shared,
         cancelled,
         progress,
         visited: Visited::beginning_with(print),
@@ -124,22 +123,21 @@ pub fn explore(
         cut: Mutex::default(),
         began: Instant::now(),
     };
-    let mut level = vec![(print, first)];
-    let (mut depth, mut last) = (0, print);
-    let goes_on = || usual.broken.is_none() && lock(&search.found).is_empty();
-    while let Some((print, _)) = level.first().filter(|_| goes_on()) {
-        last = *print;
-        level = search.level(&mut ends, &level, depth)?;
-        if search.stop.load(Ordering::Relaxed) {
-            break;
-        }
-        depth += u32::from(!level.is_empty());
-    }
+    let (depth, last) = match usual.broken {
+        Some(_) => (0, print),
+        None => search.levels(&mut ends, (print, first))?,
+    };
     let mut outcome = search.outcome(depth, last);
     // What is wrong without any fault is what there is to see first.
     outcome.broken = usual.broken.or(outcome.broken);
     outcome.idle = usual.idle;
     Ok(outcome)
+}
+
+/// Memory that is used again and again: what can happen next, and the state that comes of it.
+struct Room {
+    actions: Vec<Action>,
+    next: State,
 }
 
 /// A run without faults.
@@ -153,14 +151,12 @@ struct Usual {
 }
 
 fn usual(setup: &Setup, bounds: &Bounds, judge: &Judge<'_>) -> Result<Usual, String> {
-    let mut ends = Ends::new(setup)?;
+    let shared = Shared::default();
+    let mut ends = Ends::new(judge, &shared)?;
     let mut state = ends.begin(Faults::default(), setup.life_ns);
     let (mut actions, mut path) = (Vec::new(), Vec::new());
     let mut idle = setup.via.is_some();
     while path.len() < STEPS && state.channel.now <= bounds.virtual_ns {
-        if ends.ends.iter().any(|end| end.restless.is_some()) {
-            break;
-        }
         state.actions(false, &mut actions);
         let Some(action) = actions.first() else {
             ends.become_state(&state)?;
@@ -169,55 +165,56 @@ fn usual(setup: &Setup, bounds: &Bounds, judge: &Judge<'_>) -> Result<Usual, Str
             return Ok(Usual { left: Some(ends.open_contexts()), broken, idle });
         };
         path.push(*action);
-        let host;
-        (state, host) = ends.step(&state, *action)?;
-        // What has happened before is not kept in a state, and so neither is the count of it.
-        idle &= host != Some(VIA) || ends.ends[VIA].core.counters()[carrick_ir::counter("events")] == 0;
+        let mut next = state.clone();
+        let done = ends.step(&state, *action, &mut next)?;
+        state = next;
+        let Some((host, done)) = done else { continue };
+        idle &= host != VIA || !done.acts;
+        // The search finds it again.
+        if done.wrong.is_some() {
+            break;
+        }
     }
     Ok(Usual { left: None, broken: None, idle })
 }
 
 impl Search<'_> {
-    /// All states behind those of one level that were not seen before. This thread goes through them in `ends`, others in ends of
-    /// their own.
-    fn level(&self, ends: &mut Ends, level: &[Node], depth: u32) -> Result<Vec<Node>, String> {
-        let next = AtomicUsize::new(0);
-        let jobs = self.bounds.jobs.min(level.len().div_ceil(AT_ONCE)).max(1);
-        let other = || self.work(&mut Ends::new(self.setup)?, level, &next, depth);
-        let all = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..jobs).map(|_| scope.spawn(other)).collect();
-            let mut all = vec![self.work(ends, level, &next, depth)];
-            all.extend(
-                others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic))),
-            );
-            all
-        });
-        all.into_iter().try_fold(Vec::new(), |mut after, some| {
-            after.append(&mut some?);
-            Ok(after)
+    /// Goes through all states behind the first, level by level. Returns how many levels there were, and a state of the last one.
+    fn levels(&self, ends: &mut Ends<'_>, first: Node) -> Result<(u32, u64), String> {
+        let (mut depth, mut last) = (0, first.0);
+        thread::scope(|scope| {
+            let made = || Ends::new(self.judge, self.shared);
+            let others =
+                (1..self.bounds.jobs).map(|_| Other::new(scope, made, |ends, level| self.work(ends, level)));
+            let others: Vec<Other> = others.collect();
+            let mut nodes = vec![first];
+            while let Some((print, _)) = nodes.first().filter(|_| lock(&self.found).is_empty()) {
+                last = *print;
+                nodes = behind(&Level::new(nodes, depth), &others, |level| self.work(ends, level))?;
+                if self.stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                depth += u32::from(!nodes.is_empty());
+            }
+            Ok((depth, last))
         })
     }
 
-    /// As [`Search::level`], of those of its states that no other thread has taken.
-    fn work(
-        &self,
-        ends: &mut Ends,
-        level: &[Node],
-        next: &AtomicUsize,
-        depth: u32,
-    ) -> Result<Vec<Node>, String> {
-        let (mut actions, mut after) = (Vec::new(), Vec::new());
+    /// The states behind those of one level that were not seen before, of those that no other thread has taken.
+    fn work(&self, ends: &mut Ends<'_>, level: &Level) -> Result<Vec<Node>, String> {
+        let mut after = Vec::new();
+        let Some((_, first)) = level.nodes.first() else { return Ok(after) };
+        let mut room = Room { actions: Vec::new(), next: first.clone() };
         while !self.stop.load(Ordering::Relaxed) {
-            let from = next.fetch_add(AT_ONCE, Ordering::Relaxed);
-            let Some(some) = level.get(from..(from + AT_ONCE).min(level.len())).filter(|s| !s.is_empty())
-            else {
+            let some = level.take();
+            if some.is_empty() {
                 break;
-            };
+            }
             for node in some {
-                self.expand(ends, node, depth, &mut actions, &mut after)?;
+                self.expand(ends, node, level.depth, &mut room, &mut after)?;
             }
             let states = self.states.load(Ordering::Relaxed);
-            (self.progress)(Progress { states, depth });
+            (self.progress)(Progress { states, depth: level.depth });
             self.watch(states);
         }
         Ok(after)
@@ -240,10 +237,10 @@ impl Search<'_> {
 
     fn expand(
         &self,
-        ends: &mut Ends,
+        ends: &mut Ends<'_>,
         (print, state): &Node,
         depth: u32,
-        actions: &mut Vec<Action>,
+        Room { actions, next }: &mut Room,
         after: &mut Vec<Node>,
     ) -> Result<(), String> {
         state.actions(self.bounds.every_order, actions);
@@ -253,19 +250,19 @@ impl Search<'_> {
         }
         self.actions.fetch_add(actions.len() as u64, Ordering::Relaxed);
         for action in actions.drain(..) {
-            let (next, host) = ends.step(state, action)?;
-            if let Some((goal, what)) = self.wrong(ends, &next, host) {
-                lock(&self.found).push((goal, self.faults(&next), *print, Some(action), what));
+            let done = ends.step(state, action, next)?;
+            if let Some((goal, what)) = done.and_then(|(_, done)| wrong(next, &done)) {
+                lock(&self.found).push((goal, self.faults(next), *print, Some(action), what));
                 continue;
             }
             let reached = next.print();
             match self.visited.add(reached, *print, action, depth + 1) {
                 Seen::New => {
                     self.states.fetch_add(1, Ordering::Relaxed);
-                    after.push((reached, next));
+                    after.push((reached, next.clone()));
                 }
                 Seen::Before(at) if at <= depth && next.channel.same_moment(&state.channel) => {
-                    if leads_to(ends, next, *print)? {
+                    if leads_to(ends, next.clone(), *print)? {
                         let what =
                             "from here on the ends send each other packets for ever, and no time passes";
                         let faults = self.faults(state);
@@ -283,21 +280,10 @@ impl Search<'_> {
         self.setup.faults.total() - state.channel.left.total()
     }
 
-    /// What is wrong at the host to which something has happened.
-    fn wrong(&self, ends: &Ends, state: &State, host: Option<usize>) -> Option<(Goal, String)> {
-        let host = host?;
-        if state.at_once > AT_ONCE_MOST {
-            let what =
-                format!("{AT_ONCE_MOST} packets arrive, each because of the one before, and no time passes");
-            return Some((Goal::Calm, what));
-        }
-        self.judge.end(host, &ends.ends[host], state.channel.has_crashed())
-    }
-
     /// A run is over, or has gone on for long enough.
     fn over(
         &self,
-        ends: &mut Ends,
+        ends: &mut Ends<'_>,
         print: u64,
         state: &State,
         quiet: bool,
@@ -355,8 +341,18 @@ impl Search<'_> {
     }
 }
 
+/// What is wrong with what a host has done.
+fn wrong(state: &State, done: &Done) -> Option<(Goal, String)> {
+    if state.at_once > AT_ONCE_MOST {
+        let what =
+            format!("{AT_ONCE_MOST} packets arrive, each because of the one before, and no time passes");
+        return Some((Goal::Calm, what));
+    }
+    done.wrong.clone()
+}
+
 /// Whether a state leads to that with a print, by packets that arrive in order at one moment.
-fn leads_to(ends: &mut Ends, from: State, print: u64) -> Result<bool, String> {
+fn leads_to(ends: &mut Ends<'_>, from: State, print: u64) -> Result<bool, String> {
     let mut seen = FxHashSet::default();
     let mut waiting = vec![from];
     let mut actions = Vec::new();
@@ -370,7 +366,9 @@ fn leads_to(ends: &mut Ends, from: State, print: u64) -> Result<bool, String> {
         }
         state.actions(false, &mut actions);
         for action in actions.iter().filter(|action| matches!(action, Action::Deliver(_, 0))) {
-            waiting.push(ends.step(&state, *action)?.0);
+            let mut next = state.clone();
+            ends.step(&state, *action, &mut next)?;
+            waiting.push(next);
         }
     }
     Ok(false)

@@ -81,7 +81,7 @@ pub enum Command {
         before_help = "Example: carrick verify stream.mtp --seconds 10\n         carrick verify stream.mtp --paths",
         after_help = "Exit code 0: all checks are proved within the bounds. 4: some are not inductive or undecided. With --against 0: the same; 1: something differs; 4: something is undecided."
     )]
-    Verify(VerifyArgs),
+    Verify(Box<VerifyArgs>),
     /// Explain a diagnostic
     #[command(before_help = "Example: carrick explain MTP0201")]
     Explain(Explain),
