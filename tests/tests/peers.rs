@@ -3,6 +3,7 @@
 //! leaves nothing out.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -315,11 +316,14 @@ fn new_protocols_hold_what_they_promise() {
 
 /// What is left out of a protocol is missed by somebody.
 #[test]
-fn a_fault_is_found_with_a_shortest_way() {
+fn a_fault_is_found_with_a_way_there() {
     // The fault that this search has found: an end answers what is ahead of what it has received.
     let folder = changed(
         "protocols/small-tcp/small-tcp.mtp",
-        &[("return e.seq < c.rcv_nxt || at > free;", "return e.seq != c.rcv_nxt;")],
+        &[
+            ("return e.seq < c.rcv_nxt || at > free;", "return e.seq != c.rcv_nxt;"),
+            ("if (now() < c.answer_next) return;", "{ }"),
+        ],
     );
     let file = folder.path().join("protocols/small-tcp/small-tcp.mtp");
     let file = file.to_str().expect("UTF-8");
@@ -423,6 +427,72 @@ fn a_program_in_the_network_stands_between_the_ends() {
     let lets_through = "protocols/snoop/snoop.mtp lets all packets through";
     let (code, out, _) = said(&[&[file, "--via", "protocols/snoop/snoop.mtp"], &few[..]].concat());
     assert!(code == Some(4) && out.contains(lets_through), "{out}");
+}
+
+/// A program in the network that keeps the first bytes of the three messages that it sees first, and does this then.
+fn looker(folder: &Path, then: &str) -> String {
+    let text = format!(
+        "net_header inet {{ ip_t src_ip; ip_t dst_ip; uint8 protocol = 17; uint16 payload_len; uint8 interface; }}
+         pkt_bp udp over inet {{ uint16 src_port; uint16 dst_port; uint16 length; uint16 checksum; uint64 number; data_t payload; }}
+         event packet : net_event {{ uint64 number; }}
+         global context totals {{ uint64 seen; uint64 numbers[3]; }}
+         void parse(pkt_t p, inet ip) {{ udp h; p.extract(h); raise packet {{ number = h.number }}; }}
+         void on(packet e, totals t) {{
+             if (t.seen < 3) {{ t.numbers[t.seen] = e.number; }}
+             t.seen++;
+             {then}
+         }}
+         dispatch chains {{ packet -> {{ on }}; }}
+         deploy {{ register_role(in_network, 16); register_ep_chains(chains); register_ev_parser(parse); }}"
+    );
+    let file = folder.join("looker.mtp");
+    std::fs::write(&file, text).expect("writable");
+    file.to_str().expect("UTF-8").to_owned()
+}
+
+/// Of two messages, one of which is duplicated, each order arrives.
+#[test]
+fn every_order_of_packets_and_copies_arrives() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = "protocols/plain-udp/plain-udp.mtp";
+    let options = ["--bytes", "2", "--lose", "0", "--dup", "1", "--reorder", "2"];
+    for order in [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 0]] {
+        let is = |at: usize, other: usize| {
+            let relation = if order[at] == order[other] { "==" } else { "!=" };
+            format!("t.numbers[{at}] {relation} t.numbers[{other}]")
+        };
+        // The first message has the lesser number.
+        let other = if order[1] == order[0] { 2 } else { 1 };
+        let first = if order[0] == 0 { "<" } else { ">" };
+        let condition = format!("{} && {} && t.numbers[0] {first} t.numbers[{other}]", is(0, 1), is(0, 2));
+        let via = looker(folder.path(), &format!("assert(!(t.seen == 3 && {condition}));"));
+        let (code, found) = json(&[&[file, "--via", &via], &options[..]].concat());
+        assert_eq!(
+            (code, &found["broken"]["goal"]),
+            (Some(1), &Value::from("claims")),
+            "{order:?}: {found:#}"
+        );
+    }
+}
+
+#[test]
+fn a_program_in_the_network_sends_by_the_interfaces_that_there_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let via = looker(folder.path(), "if (t.seen == 3) forward(e.pkt, 7);");
+    let options = ["--lose", "0", "--dup", "0", "--reorder", "0"];
+    let (code, found) = json(&[&["protocols/plain-udp/plain-udp.mtp", "--via", &via], &options[..]].concat());
+    let what = found["broken"]["what"].as_str().unwrap_or_default();
+    assert!(code == Some(1) && what.contains("sent a packet by interface 7"), "{found:#}");
+}
+
+/// What a run without faults shows is said, also if the search does not come so far.
+#[test]
+fn a_claim_that_fails_without_faults_is_found_in_any_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let via = looker(folder.path(), "assert(t.seen < 20);");
+    let args = ["protocols/plain-udp/plain-udp.mtp", "--via", &via, "--bytes", "30", "--states", "50"];
+    let (code, found) = json(&args);
+    assert_eq!((code, &found["broken"]["goal"]), (Some(1), &Value::from("claims")), "{found:#}");
 }
 
 /// Two versions that do not speak to each other.

@@ -22,6 +22,12 @@ pub(crate) struct Passing {
 }
 
 impl Passing {
+    /// No event asks for the packet that was looked at last any more.
+    pub(crate) fn forget_current(&mut self) {
+        self.current.clear();
+        (self.interface, self.gone, self.left_by) = (0, false, 0);
+    }
+
     pub(crate) fn waits_to_leave(&self) -> bool {
         !self.leaving.is_empty()
     }

@@ -142,6 +142,9 @@ impl Machine {
     }
 
     fn take_waiting(&mut self, p: &Linked) -> SavedWaiting {
+        if self.pending.is_none() {
+            self.passing.forget_current();
+        }
         let scheduled = !p.program.schedule.blocks.is_empty();
         let idle = self.queue.is_idle();
         if !idle {

@@ -46,8 +46,8 @@ impl Way {
         match action {
             Action::Deliver(way, _)
             | Action::Lose(way)
-            | Action::Duplicate(way)
-            | Action::Corrupt(way, _) => Some(way),
+            | Action::Duplicate(way, _)
+            | Action::Corrupt(way, ..) => Some(way),
             Action::Time(_) | Action::Crash(_) => None,
         }
     }
@@ -107,10 +107,10 @@ pub enum Action {
     Deliver(Way, u8),
     /// the first one is lost
     Lose(Way),
-    /// it arrives, and a copy of it stays
-    Duplicate(Way),
+    /// the packet at this place of a way arrives, and a copy of it stays there
+    Duplicate(Way, u8),
     /// it arrives with this bit changed: that of the first byte of least weight is the first
-    Corrupt(Way, u32),
+    Corrupt(Way, u8, u32),
     /// time passes until something is due at a host
     Time(u8),
     /// the end at a host begins anew

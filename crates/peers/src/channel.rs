@@ -131,28 +131,29 @@ impl<P: Packet> Channel<P> {
 
     fn on_way(&self, way: Way, to: &mut Vec<Action>) {
         let (from, count) = self.on(way);
-        to.push(Action::Deliver(way, 0));
         if self.left.lose > 0 {
             to.push(Action::Lose(way));
         }
-        if self.left.duplicate > 0 {
-            to.push(Action::Duplicate(way));
-        }
-        if self.left.reorder > 0 {
-            let last = count.min(usize::from(u8::MAX));
-            to.extend((1..last).map(|at| Action::Deliver(way, at as u8)));
-        }
-        if self.left.corrupt > 0 {
-            let bits = self.flying[from].packet.bits();
-            to.extend((0..bits).map(|at| Action::Corrupt(way, at)));
+        // Any but the first one overtakes those before it.
+        let any = if self.left.reorder > 0 { count } else { 1 };
+        for (at, flying) in (0..=u8::MAX).zip(&self.flying[from..from + any]) {
+            to.push(Action::Deliver(way, at));
+            if self.left.duplicate > 0 {
+                to.push(Action::Duplicate(way, at));
+            }
+            if self.left.corrupt > 0 {
+                to.extend((0..flying.packet.bits()).map(|bit| Action::Corrupt(way, at, bit)));
+            }
         }
     }
 
     /// Where the packet is that an action is about, if it is about one that there is.
     fn place(&self, action: Action) -> Option<usize> {
         let (way, at) = match action {
-            Action::Deliver(way, at) => (way, usize::from(at)),
-            Action::Lose(way) | Action::Duplicate(way) | Action::Corrupt(way, _) => (way, 0),
+            Action::Deliver(way, at) | Action::Duplicate(way, at) | Action::Corrupt(way, at, _) => {
+                (way, usize::from(at))
+            }
+            Action::Lose(way) => (way, 0),
             Action::Time(_) | Action::Crash(_) => return None,
         };
         let (from, count) = self.on(way);
@@ -183,7 +184,10 @@ impl<P: Packet> Channel<P> {
         let at = self.place(action)?;
         let way = self.flying[at].way;
         let to = way.to(self.via);
-        if matches!(action, Action::Duplicate(_)) {
+        if let Action::Deliver(_, at) | Action::Duplicate(_, at) | Action::Corrupt(_, at, _) = action {
+            self.left.reorder -= u8::from(at > 0);
+        }
+        if matches!(action, Action::Duplicate(..)) {
             self.left.duplicate -= 1;
             return Some((to, Input::Packet(way, self.flying[at].packet.clone(), None)));
         }
@@ -193,15 +197,12 @@ impl<P: Packet> Channel<P> {
                 self.left.lose -= 1;
                 None
             }
-            Action::Corrupt(_, bit) => {
+            Action::Corrupt(.., bit) => {
                 self.left.corrupt -= 1;
                 Some((to, Input::Packet(way, packet, Some(bit))))
             }
-            Action::Deliver(_, at) => {
-                self.left.reorder -= u8::from(at > 0);
-                Some((to, Input::Packet(way, packet, None)))
-            }
-            Action::Duplicate(_) | Action::Time(_) | Action::Crash(_) => None,
+            Action::Deliver(..) => Some((to, Input::Packet(way, packet, None))),
+            Action::Duplicate(..) | Action::Time(_) | Action::Crash(_) => None,
         }
     }
 }

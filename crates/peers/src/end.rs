@@ -45,6 +45,8 @@ pub(crate) struct End {
     seed: u64,
     /// what it is before anything happens
     blank: Vec<u8>,
+    /// an interface by which it has sent a packet, and that there is not
+    pub astray: Option<u64>,
     /// what it would go on with without end
     pub restless: Option<&'static str>,
     octets: Vec<u8>,
@@ -94,6 +96,7 @@ impl End {
             at,
             seed,
             blank: Vec::new(),
+            astray: None,
             restless: None,
             octets: Vec::new(),
         };
@@ -181,7 +184,7 @@ impl End {
     pub(crate) fn restore(&mut self, from: &[u8], now: u64) -> Result<(), String> {
         let rest = self.core.restore(from, now)?;
         (self.app, self.asks, self.wakes) = postcard::from_bytes(rest).map_err(|e| e.to_string())?;
-        self.restless = None;
+        (self.restless, self.astray) = (None, None);
         Ok(())
     }
 
@@ -221,7 +224,7 @@ impl End {
     }
 
     /// The way that the packet goes which was made last; `None`: nobody has its address.
-    fn way(&self) -> Option<Way> {
+    fn way(&mut self) -> Option<Way> {
         let is_for = |address| match self.layer {
             layer @ (NetLayer::Ipv4 | NetLayer::Ipv6) => {
                 ip::destination(layer, &self.octets) == Some(ip::address(layer, address))
@@ -234,7 +237,10 @@ impl End {
                 TO_CLIENT => Some(Way::OnToClient),
                 TO_SERVER => Some(Way::OnToServer),
                 ROUTE => Some(if is_for(client) { Way::OnToClient } else { Way::OnToServer }),
-                _ => None,
+                interface => {
+                    self.astray = Some(interface);
+                    None
+                }
             },
         }
     }

@@ -19,7 +19,7 @@ fn the_ends() -> impl Iterator<Item = (usize, &'static str)> {
     NAMES.into_iter().enumerate().take(VIA)
 }
 
-/// A goal that does not hold, and a shortest way there.
+/// A goal that does not hold, and a way there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// what does not hold
@@ -67,7 +67,14 @@ impl<'s> Judge<'s> {
             let what = end.restless?;
             Some((Goal::Calm, format!("the {}'s {what}, and no time passes", NAMES[host])))
         };
-        let wrong = self.claims(host, end).or_else(without_end);
+        let astray = || {
+            let interface = end.astray?;
+            let what = format!(
+                "the program in the network sent a packet by interface {interface}: there are 0, 1 and `ROUTE`"
+            );
+            Some((Goal::Delivery, what))
+        };
+        let wrong = self.claims(host, end).or_else(without_end).or_else(astray);
         wrong.or_else(|| self.counted(self.delivery(host, end, crashed)))
     }
 

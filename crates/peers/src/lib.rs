@@ -4,7 +4,7 @@
 //! Both ends are cores of the interpreter with the simulator's applications, and so is a program in the network between them, if there is
 //! one. Between all of them is a channel that loses, duplicates, reorders, corrupts and holds back a few packets. A *state* is all of
 //! them, what is on its way, and the faults that are left; the search
-//! goes through all states breadth first, so that what it finds is as short as can be.
+//! goes through all states breadth first, so that what it finds is short.
 //!
 //! *Architecture invariant:* knows no protocol, no file and no device: programs come in, states and the way to them go out.
 

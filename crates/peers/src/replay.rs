@@ -178,8 +178,8 @@ impl Run<'_> {
         let (way, arrival, copy, flipped_bit) = match action {
             Action::Deliver(way, _) => (way, Some(now), None, None),
             Action::Lose(way) => (way, None, None, None),
-            Action::Duplicate(way) => (way, Some(now), Some(now), None),
-            Action::Corrupt(way, at) => (way, Some(now), None, Some(u64::from(at))),
+            Action::Duplicate(way, _) => (way, Some(now), Some(now), None),
+            Action::Corrupt(way, _, bit) => (way, Some(now), None, Some(u64::from(bit))),
             Action::Time(_) | Action::Crash(_) => return,
         };
         if way.from() == VIA {

@@ -43,7 +43,7 @@ pub struct Outcome {
     pub broken: Option<Broken>,
     /// ends in which an application was told an error
     pub told: u64,
-    /// a shortest way to one of them
+    /// a way to one of them
     pub told_first: Option<Broken>,
     /// the program in the network handles no event in a run without faults: it lets all packets through
     pub idle: bool,
@@ -97,11 +97,11 @@ pub fn explore(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Outcome, String> {
     let mut judge = Judge::new(setup)?;
-    let usual = usual(setup, bounds, &judge)?;
+    let usual = usual(setup, bounds, &judge, cancelled)?;
     judge.left = usual.left;
     let (judge, shared) = (&judge, Shared::default());
     let mut ends = Ends::new(judge, &shared)?;
-    let first = ends.begin(setup.faults, setup.life_ns);
+    let first = ends.begin(setup.faults, setup.life_ns)?;
     let print = first.print();
     let wrong = (0..ends.ends.len()).find_map(|host| judge.end(host, &ends.ends[host], false));
     let wrong = wrong.map(|(goal, what)| (goal, 0, print, None, what));
@@ -129,8 +129,11 @@ pub fn explore(
     };
     let mut outcome = search.outcome(depth, last);
     // What is wrong without any fault is what there is to see first.
-    outcome.broken = usual.broken.or(outcome.broken);
+    outcome.broken = usual.broken.or(outcome.broken).or(usual.wrong);
     outcome.idle = usual.idle;
+    if judge.left.is_none() && outcome.broken.is_none() {
+        outcome.cut.get_or_insert_with(|| "a run without faults does not come to its end".into());
+    }
     Ok(outcome)
 }
 
@@ -146,36 +149,42 @@ struct Usual {
     left: Option<Vec<usize>>,
     /// what of it is not as everybody expects of such a run
     broken: Option<Broken>,
+    /// what must not be in any run; the search may find a shorter way there
+    wrong: Option<Broken>,
     /// there is a program in the network, and it handles no event
     idle: bool,
 }
 
-fn usual(setup: &Setup, bounds: &Bounds, judge: &Judge<'_>) -> Result<Usual, String> {
+fn usual(setup: &Setup, bounds: &Bounds, judge: &Judge<'_>, cancelled: &AtomicBool) -> Result<Usual, String> {
     let shared = Shared::default();
     let mut ends = Ends::new(judge, &shared)?;
-    let mut state = ends.begin(Faults::default(), setup.life_ns);
+    let mut state = ends.begin(Faults::default(), setup.life_ns)?;
     let (mut actions, mut path) = (Vec::new(), Vec::new());
-    let mut idle = setup.via.is_some();
-    while path.len() < STEPS && state.channel.now <= bounds.virtual_ns {
+    let (mut passed, mut acts) = (false, false);
+    let mut usual = Usual { left: None, broken: None, wrong: None, idle: false };
+    while path.len() < STEPS && state.channel.now <= bounds.virtual_ns && !cancelled.load(Ordering::Relaxed) {
         state.actions(false, &mut actions);
         let Some(action) = actions.first() else {
             ends.become_state(&state)?;
             let what = judge.without_faults(&ends.ends);
-            let broken = what.map(|what| Broken { goal: Goal::Delivery, what, path });
-            return Ok(Usual { left: Some(ends.open_contexts()), broken, idle });
+            usual.broken = what.map(|what| Broken { goal: Goal::Delivery, what, path });
+            usual.left = Some(ends.open_contexts());
+            usual.idle = passed && !acts;
+            return Ok(usual);
         };
         path.push(*action);
         let mut next = state.clone();
         let done = ends.step(&state, *action, &mut next)?;
         state = next;
         let Some((host, done)) = done else { continue };
-        idle &= host != VIA || !done.acts;
-        // The search finds it again.
-        if done.wrong.is_some() {
+        passed |= host == VIA;
+        acts |= host == VIA && done.acts;
+        if let Some((goal, what)) = done.wrong.clone() {
+            usual.wrong = Some(Broken { goal, what, path });
             break;
         }
     }
-    Ok(Usual { left: None, broken: None, idle })
+    Ok(usual)
 }
 
 impl Search<'_> {
@@ -189,7 +198,7 @@ impl Search<'_> {
             let others: Vec<Other> = others.collect();
             let mut nodes = vec![first];
             while let Some((print, _)) = nodes.first().filter(|_| lock(&self.found).is_empty()) {
-                last = *print;
+                last = nodes.iter().map(|(print, _)| *print).min().unwrap_or(*print);
                 nodes = behind(&Level::new(nodes, depth), &others, |level| self.work(ends, level))?;
                 if self.stop.load(Ordering::Relaxed) {
                     break;
@@ -262,7 +271,12 @@ impl Search<'_> {
                     after.push((reached, next.clone()));
                 }
                 Seen::Before(at) if at <= depth && next.channel.same_moment(&state.channel) => {
-                    if leads_to(ends, next.clone(), *print)? {
+                    let Some(leads) = leads_to(ends, next.clone(), *print)? else {
+                        let why = format!("more than {MOMENT} states are at one moment");
+                        lock(&self.cut).get_or_insert(why);
+                        continue;
+                    };
+                    if leads {
                         let what =
                             "from here on the ends send each other packets for ever, and no time passes";
                         let faults = self.faults(state);
@@ -351,18 +365,21 @@ fn wrong(state: &State, done: &Done) -> Option<(Goal, String)> {
     done.wrong.clone()
 }
 
-/// Whether a state leads to that with a print, by packets that arrive in order at one moment.
-fn leads_to(ends: &mut Ends<'_>, from: State, print: u64) -> Result<bool, String> {
+/// Whether a state leads to that with a print, by packets that arrive in order at one moment; `None`: there are too many to say.
+fn leads_to(ends: &mut Ends<'_>, from: State, print: u64) -> Result<Option<bool>, String> {
     let mut seen = FxHashSet::default();
     let mut waiting = vec![from];
     let mut actions = Vec::new();
     while let Some(state) = waiting.pop() {
         let here = state.print();
         if here == print {
-            return Ok(true);
+            return Ok(Some(true));
         }
-        if !seen.insert(here) || seen.len() > MOMENT {
+        if !seen.insert(here) {
             continue;
+        }
+        if seen.len() > MOMENT {
+            return Ok(None);
         }
         state.actions(false, &mut actions);
         for action in actions.iter().filter(|action| matches!(action, Action::Deliver(_, 0))) {
@@ -371,5 +388,5 @@ fn leads_to(ends: &mut Ends<'_>, from: State, print: u64) -> Result<bool, String
             waiting.push(next);
         }
     }
-    Ok(false)
+    Ok(Some(false))
 }

@@ -132,7 +132,10 @@ impl Setup {
         }
         let ends = &self.programs[0];
         if ends.net_header.layer == NetLayer::Link {
-            return Err("programs in the network are over ipv4, and these ends send whole frames".into());
+            return Err(
+                "programs in the network are over the Internet Protocol, and these ends send whole frames"
+                    .into(),
+            );
         }
         same_version(via, ends)
     }

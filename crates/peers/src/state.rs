@@ -88,7 +88,10 @@ impl<'s> Ends<'s> {
     }
 
     /// The state in which all applications have begun: who answers is there before anybody asks.
-    pub(crate) fn begin(&mut self, faults: Faults, life: u64) -> State {
+    ///
+    /// # Errors
+    /// If two things have one print.
+    pub(crate) fn begin(&mut self, faults: Faults, life: u64) -> Result<State, String> {
         let count = self.ends.len();
         let mut channel = Channel::new(faults, life, count > VIA);
         let mut hosts = [Host::default(); NAMES.len()];
@@ -96,20 +99,20 @@ impl<'s> Ends<'s> {
             let mut nobody = Nobody;
             let mut around = Around::of(0, host, Watch::new(&mut nobody, false));
             self.ends[host].start(&mut around);
-            channel.put(self.kept(around.sent).into_iter());
-            hosts[host] = self.saved(host);
+            channel.put(self.kept(around.sent)?.into_iter());
+            hosts[host] = self.saved(host)?;
         }
-        State { hosts, count, channel, at_once: 0 }
+        Ok(State { hosts, count, channel, at_once: 0 })
     }
 
-    fn saved(&mut self, host: usize) -> Host {
+    fn saved(&mut self, host: usize) -> Result<Host, String> {
         self.ends[host].save(&mut self.octets);
         self.store.put_host(&self.octets, self.ends[host].deadline())
     }
 
     /// Packets without their numbers.
-    fn kept(&self, sent: Vec<(Way, u64, Box<[u8]>)>) -> Vec<(Way, Kept)> {
-        sent.into_iter().map(|(way, _, octets)| (way, self.store.put_packet(&octets))).collect()
+    fn kept(&self, sent: Vec<(Way, u64, Box<[u8]>)>) -> Result<Vec<(Way, Kept)>, String> {
+        sent.into_iter().map(|(way, _, octets)| Ok((way, self.store.put_packet(&octets)?))).collect()
     }
 
     /// All hosts as they are in a state.
@@ -180,7 +183,7 @@ impl<'s> Ends<'s> {
         let wrong = self.judge.end(host, end, crashed);
         // What has happened before is not kept in a state, and so neither is the count of it.
         let acts = end.core.counters()[carrick_ir::counter("events")] > 0;
-        let done = Done { host: self.saved(host), sent: self.kept(around.sent), wrong, acts };
+        let done = Done { host: self.saved(host)?, sent: self.kept(around.sent)?, wrong, acts };
         let done = Rc::new(done);
         self.memo.put(asked, &done);
         Ok(done)

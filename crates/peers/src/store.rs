@@ -47,10 +47,13 @@ pub(crate) struct Store {
     packets: Mutex<FxHashMap<u64, Octets>>,
 }
 
-fn put(kept: &Mutex<FxHashMap<u64, Octets>>, octets: &[u8]) -> u64 {
+/// Two different things with one print would be taken for each other.
+fn put(kept: &Mutex<FxHashMap<u64, Octets>>, octets: &[u8]) -> Result<u64, String> {
     let print = print(octets);
-    lock(kept).entry(print).or_insert_with(|| octets.into());
-    print
+    match &**lock(kept).entry(print).or_insert_with(|| octets.into()) {
+        same if same == octets => Ok(print),
+        _ => Err("two states of an end have the same hash: this search says nothing".into()),
+    }
 }
 
 fn get(kept: &Mutex<FxHashMap<u64, Octets>>, print: u64) -> Result<Octets, String> {
@@ -59,8 +62,11 @@ fn get(kept: &Mutex<FxHashMap<u64, Octets>>, print: u64) -> Result<Octets, Strin
 
 impl Store {
     /// Keeps a host.
-    pub(crate) fn put_host(&self, octets: &[u8], due: Option<u64>) -> Host {
-        Host { print: put(&self.hosts, octets), due }
+    ///
+    /// # Errors
+    /// If another one has its print.
+    pub(crate) fn put_host(&self, octets: &[u8], due: Option<u64>) -> Result<Host, String> {
+        Ok(Host { print: put(&self.hosts, octets)?, due })
     }
 
     /// What was kept.
@@ -72,8 +78,11 @@ impl Store {
     }
 
     /// Keeps a packet.
-    pub(crate) fn put_packet(&self, octets: &[u8]) -> Kept {
-        Kept { print: put(&self.packets, octets), len: octets.len() as u32 }
+    ///
+    /// # Errors
+    /// If another one has its print.
+    pub(crate) fn put_packet(&self, octets: &[u8]) -> Result<Kept, String> {
+        Ok(Kept { print: put(&self.packets, octets)?, len: octets.len() as u32 })
     }
 
     /// What was kept.

@@ -69,7 +69,10 @@ pub(crate) fn go_together(
     }
     if program.net_header.layer == NetLayer::Link {
         if way.is_some() {
-            return Err("programs in the network are over ipv4, and these ends send whole frames".into());
+            return Err(
+                "programs in the network are over the Internet Protocol, and these ends send whole frames"
+                    .into(),
+            );
         }
         if faults.any(|faults| faults.ecn_threshold.is_some()) {
             return Err("a mark is in the header of ipv4, and these ends send whole frames".into());

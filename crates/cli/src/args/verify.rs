@@ -90,13 +90,13 @@ pub struct PeersArgs {
     /// With --peers: packets that overtake others, at most
     #[arg(long, default_value_t = 1, value_name = "N", requires = "peers")]
     pub reorder: u8,
-    /// With --peers: packets that arrive with a changed byte, at most
+    /// With --peers: packets that arrive with a changed bit, at most
     #[arg(long, default_value_t = 0, value_name = "N", requires = "peers")]
     pub corrupt: u8,
     /// With --peers: moments at which time passes although packets are on their way, at most
     #[arg(long, default_value_t = 0, value_name = "N", requires = "peers")]
     pub delay: u8,
-    /// With --peers: times that an end forgets everything and begins anew, at most
+    /// With --peers: times that an end, or the program between them, forgets everything and begins anew, at most
     #[arg(long, default_value_t = 0, value_name = "N", requires = "peers")]
     pub crash: u8,
     /// With --peers: how long a packet can be on its way, such as 10ms

@@ -21,7 +21,7 @@ pub fn pretty(setup: &Setup, outcome: &Outcome, first: &[u64], steps: &[Step]) -
     let mut out = String::new();
     if let Some(broken) = &outcome.broken {
         line(&mut out, format_args!("broken: {}", broken.what));
-        line(&mut out, format_args!("  It must hold that {}. A shortest way there:", broken.goal));
+        line(&mut out, format_args!("  It must hold that {}. A way there:", broken.goal));
         way(&mut out, setup, first, steps, 1);
     } else {
         let word = if outcome.cut.is_none() { "proved" } else { "not broken so far" };
@@ -38,14 +38,10 @@ pub fn pretty(setup: &Setup, outcome: &Outcome, first: &[u64], steps: &[Step]) -
         );
     }
     if let Some(via) = setup.via.as_ref().filter(|_| outcome.idle) {
-        let file = via.program.file.raw();
-        let what = format!(
-            "{file} lets all packets through: without faults, no event of it happens. Look at its ports and addresses (--via-set)."
-        );
-        line(&mut out, format_args!("{what}"));
+        line(&mut out, format_args!("{}", lets_all_through(&via.program, &setup.programs[0])));
     }
     if setup.faults.crash > 0 && outcome.broken.is_none() {
-        let what = "Of a run in which an end crashes only this counts: claims, whole data, no packets without end, and that it ends.";
+        let what = "Of a run in which somebody crashes only this counts: claims, whole data, no packets without end, and that it ends.";
         line(&mut out, format_args!("{what}"));
     }
     if setup.promises_nothing() && outcome.broken.is_none() {
@@ -71,6 +67,9 @@ pub fn pretty(setup: &Setup, outcome: &Outcome, first: &[u64], steps: &[Step]) -
     }
     let Outcome { states, actions, ends, depth, time, .. } = outcome;
     line(&mut out, format_args!("\n{}; {}", sends(setup), setup.faults));
+    if *actions == 0 && outcome.broken.is_some() {
+        return out + "A run without faults shows it: nothing else was explored.\n";
+    }
     line(
         &mut out,
         format_args!(
@@ -80,6 +79,18 @@ pub fn pretty(setup: &Setup, outcome: &Outcome, first: &[u64], steps: &[Step]) -
         ),
     );
     out
+}
+
+/// Of a program in the network that handles no event.
+fn lets_all_through(via: &Program, ends: &Program) -> String {
+    let [its, theirs] = [via, ends].map(|program| program.net_header.protocol);
+    let why = if its == theirs {
+        "look at its ports and addresses (--via-set)".to_owned()
+    } else {
+        format!("its packets are of protocol {its}, and those of the ends of protocol {theirs}")
+    };
+    let file = via.file.raw();
+    format!("{file} lets all packets through: without faults, no event of it happens; {why}.")
 }
 
 /// What the ends are given to do.
@@ -107,8 +118,10 @@ fn way(out: &mut String, setup: &Setup, first: &[u64], steps: &[Step], from: usi
             Action::Deliver(_, 0) => "arrives",
             Action::Deliver(..) => "overtakes others, and arrives",
             Action::Lose(_) => "is lost",
-            Action::Duplicate(_) => "arrives, and a copy follows",
-            Action::Corrupt(..) => "arrives with a changed bit",
+            Action::Duplicate(_, 0) => "arrives, and a copy follows",
+            Action::Duplicate(..) => "overtakes others, and arrives, and a copy follows",
+            Action::Corrupt(_, 0, _) => "arrives with a changed bit",
+            Action::Corrupt(..) => "overtakes others, and arrives with a changed bit",
             Action::Time(_) | Action::Crash(_) => "",
         };
         // What follows from the first one is in the trace.
@@ -197,12 +210,16 @@ fn broken(broken: &Broken) -> Value {
 }
 
 fn step_json(setup: &Setup, step: &Step) -> Value {
+    let overtakes = matches!(
+        step.action,
+        Action::Deliver(_, 1..) | Action::Duplicate(_, 1..) | Action::Corrupt(_, 1.., _)
+    );
     let (what, bit) = match step.action {
         Action::Deliver(_, 0) => ("arrives", None),
         Action::Deliver(..) => ("overtakes", None),
         Action::Lose(_) => ("lost", None),
-        Action::Duplicate(_) => ("duplicated", None),
-        Action::Corrupt(_, bit) => ("corrupted", Some(bit)),
+        Action::Duplicate(..) => ("duplicated", None),
+        Action::Corrupt(.., bit) => ("corrupted", Some(bit)),
         Action::Time(_) => ("time", None),
         Action::Crash(_) => ("crash", None),
     };
@@ -212,6 +229,8 @@ fn step_json(setup: &Setup, step: &Step) -> Value {
         "bit": bit,
         "at_ns": step.now,
         "host": NAMES[step.host],
+        "from": Way::of(step.action).map(|way| NAMES[way.from()]),
+        "overtakes": overtakes,
         "packet": step.packet,
         "events": events.collect::<Vec<_>>(),
         "sent": step.sent,
