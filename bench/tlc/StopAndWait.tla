@@ -58,17 +58,19 @@ LoseToClient ==
     /\ toClient' = Tail(toClient) /\ lose' = lose - 1
     /\ UNCHANGED <<number, resends, expected, got, failed, toServer, duplicate, reorder>>
 
-DuplicateToServer ==
-    /\ toServer # <<>> /\ duplicate > 0
+DuplicateToServer(i) ==
+    /\ duplicate > 0 /\ (i = 1 \/ reorder > 0)
     /\ duplicate' = duplicate - 1
-    /\ AtServer(toServer[1])
-    /\ UNCHANGED <<number, resends, failed, toServer, lose, reorder>>
+    /\ reorder' = IF i = 1 THEN reorder ELSE reorder - 1
+    /\ AtServer(toServer[i])
+    /\ UNCHANGED <<number, resends, failed, toServer, lose>>
 
-DuplicateToClient ==
-    /\ toClient # <<>> /\ duplicate > 0
+DuplicateToClient(i) ==
+    /\ duplicate > 0 /\ (i = 1 \/ reorder > 0)
     /\ duplicate' = duplicate - 1
-    /\ AtClient(toClient[1], toServer)
-    /\ UNCHANGED <<expected, got, failed, toClient, lose, reorder>>
+    /\ reorder' = IF i = 1 THEN reorder ELSE reorder - 1
+    /\ AtClient(toClient[i], toServer)
+    /\ UNCHANGED <<expected, got, failed, toClient, lose>>
 
 Overdue ==
     /\ toServer = <<>> /\ toClient = <<>> /\ number <= Messages
@@ -85,9 +87,9 @@ Over ==
     /\ UNCHANGED vars
 
 Next ==
-    \/ \E i \in 1..Len(toServer): DeliverToServer(i)
-    \/ \E i \in 1..Len(toClient): DeliverToClient(i)
-    \/ LoseToServer \/ LoseToClient \/ DuplicateToServer \/ DuplicateToClient \/ Overdue \/ Over
+    \/ \E i \in 1..Len(toServer): DeliverToServer(i) \/ DuplicateToServer(i)
+    \/ \E i \in 1..Len(toClient): DeliverToClient(i) \/ DuplicateToClient(i)
+    \/ LoseToServer \/ LoseToClient \/ Overdue \/ Over
 
 Spec == Init /\ [][Next]_vars
 

@@ -312,6 +312,14 @@ fn new_protocols_hold_what_they_promise() {
         let (code, found) = json(&[&[file.to_str().expect("UTF-8")], expected].concat());
         assert_eq!(code, Some(0), "{template}: {found:#}");
     }
+    // As its page says.
+    let (place, ends) = (folder.path().join("shaper"), folder.path().join("stream/stream.mtp"));
+    let made = Command::new(carrick()).arg("new").arg(&place).args(["--template", "in-network"]).output();
+    assert!(made.expect("it starts").status.success());
+    let via = place.join("shaper.mtp");
+    let [ends, via] = [&ends, &via].map(|path| path.to_str().expect("UTF-8"));
+    let (code, found) = json(&[ends, "--via", via, "--reorder", "0"]);
+    assert_eq!((code, &found["via_lets_all_through"]), (Some(0), &Value::from(false)), "{found:#}");
 }
 
 /// What is left out of a protocol is missed by somebody.

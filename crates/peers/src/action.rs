@@ -116,3 +116,10 @@ pub enum Action {
     /// the end at a host begins anew
     Crash(u8),
 }
+
+impl Action {
+    /// Whether its packet overtakes others.
+    pub fn overtakes(self) -> bool {
+        matches!(self, Action::Deliver(_, 1..) | Action::Duplicate(_, 1..) | Action::Corrupt(_, 1.., _))
+    }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The channel: what is on its way, the faults that are left, and the time.
 
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
 use crate::action::{Action, Faults, VIA, Way};
@@ -58,13 +59,13 @@ pub(crate) enum Input<P> {
     Crash(u8),
 }
 
-/// The bytes of a packet with a bit changed, or none.
-pub(crate) fn changed(octets: &[u8], bit: Option<u32>) -> Vec<u8> {
-    let mut octets = octets.to_vec();
+/// A packet with a bit changed, or none.
+pub(crate) fn changed(packet: &[u8], bit: Option<u32>) -> Cow<'_, [u8]> {
+    let mut packet = Cow::Borrowed(packet);
     if let Some(bit) = bit {
-        octets[bit as usize / 8] ^= 1 << (bit % 8);
+        packet.to_mut()[bit as usize / 8] ^= 1 << (bit % 8);
     }
-    octets
+    packet
 }
 
 impl<P: Packet> Channel<P> {
@@ -184,9 +185,7 @@ impl<P: Packet> Channel<P> {
         let at = self.place(action)?;
         let way = self.flying[at].way;
         let to = way.to(self.via);
-        if let Action::Deliver(_, at) | Action::Duplicate(_, at) | Action::Corrupt(_, at, _) = action {
-            self.left.reorder -= u8::from(at > 0);
-        }
+        self.left.reorder -= u8::from(action.overtakes());
         if matches!(action, Action::Duplicate(..)) {
             self.left.duplicate -= 1;
             return Some((to, Input::Packet(way, self.flying[at].packet.clone(), None)));
@@ -208,6 +207,11 @@ impl<P: Packet> Channel<P> {
 }
 
 impl<P> Channel<P> {
+    /// How many hosts there are.
+    pub(crate) fn hosts(&self) -> usize {
+        2 + usize::from(self.via)
+    }
+
     /// Whether an end has begun anew.
     pub(crate) fn has_crashed(&self) -> bool {
         self.left.crash < self.crashes

@@ -19,8 +19,8 @@ use crate::channel::{Input, changed};
 const TURNS: usize = 1000;
 const PACKETS: u64 = 2000;
 /// The interfaces of a program in the network.
-const TO_CLIENT: u64 = 0;
-const TO_SERVER: u64 = 1;
+const TO_CLIENT: u32 = 0;
+const TO_SERVER: u32 = 1;
 
 /// Where a host is, and so where its packets go.
 #[derive(Debug, Clone, Copy)]
@@ -46,10 +46,10 @@ pub(crate) struct End {
     /// what it is before anything happens
     blank: Vec<u8>,
     /// an interface by which it has sent a packet, and that there is not
-    pub astray: Option<u64>,
+    pub astray: Option<u32>,
     /// what it would go on with without end
     pub restless: Option<&'static str>,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 /// Where what an end does goes.
@@ -73,7 +73,7 @@ impl<'o> Around<'o> {
 
 /// By which of them a packet comes.
 fn interface_from(way: Way) -> u32 {
-    u32::from(way != Way::ToServer)
+    if way == Way::ToServer { TO_CLIENT } else { TO_SERVER }
 }
 
 impl End {
@@ -98,7 +98,7 @@ impl End {
             blank: Vec::new(),
             astray: None,
             restless: None,
-            octets: Vec::new(),
+            bytes: Vec::new(),
         };
         let mut blank = Vec::new();
         end.save(&mut blank);
@@ -116,7 +116,6 @@ impl End {
     /// Something happens to it.
     pub(crate) fn take(&mut self, input: Input<&[u8]>, around: &mut Around<'_>) {
         match input {
-            Input::Packet(way, packet, None) => self.arrive(way, packet, around),
             Input::Packet(way, packet, bit) => self.arrive(way, &changed(packet, bit), around),
             Input::Time => self.time(around),
             Input::Crash(number) => self.crash(number, around),
@@ -211,13 +210,13 @@ impl End {
     fn transmit(&mut self, around: &mut Around<'_>) -> bool {
         let mut any = false;
         let made = around.made;
-        while around.made - made <= PACKETS && self.core.tx(&mut self.octets, around.now) {
+        while around.made - made <= PACKETS && self.core.tx(&mut self.bytes, around.now) {
             any = true;
             around.watch.trace(&mut self.core, around.host, around.now);
             around.made += 1;
-            around.watch.observer.sent(around.now, around.host, around.made, &self.octets);
+            around.watch.observer.sent(around.now, around.host, around.made, &self.bytes);
             if let Some(way) = self.way() {
-                around.sent.push((way, around.made, self.octets.as_slice().into()));
+                around.sent.push((way, around.made, self.bytes.as_slice().into()));
             }
         }
         any
@@ -227,16 +226,18 @@ impl End {
     fn way(&mut self) -> Option<Way> {
         let is_for = |address| match self.layer {
             layer @ (NetLayer::Ipv4 | NetLayer::Ipv6) => {
-                ip::destination(layer, &self.octets) == Some(ip::address(layer, address))
+                ip::destination(layer, &self.bytes) == Some(ip::address(layer, address))
             }
             NetLayer::Link => true,
         };
         match self.at {
             At::End(way, peer) => is_for(peer).then_some(way),
-            At::Via(client) => match u64::from(self.core.tx_interface()) {
+            At::Via(client) => match self.core.tx_interface() {
                 TO_CLIENT => Some(Way::OnToClient),
                 TO_SERVER => Some(Way::OnToServer),
-                ROUTE => Some(if is_for(client) { Way::OnToClient } else { Way::OnToServer }),
+                by if u64::from(by) == ROUTE => {
+                    Some(if is_for(client) { Way::OnToClient } else { Way::OnToServer })
+                }
                 interface => {
                     self.astray = Some(interface);
                     None

@@ -16,19 +16,19 @@ use crate::setup::Setup;
 #[derive(Debug, Clone)]
 struct Numbered {
     number: u64,
-    octets: Arc<[u8]>,
+    bytes: Arc<[u8]>,
 }
 
 impl Packet for Numbered {
     fn bits(&self) -> u32 {
-        self.octets.len() as u32 * 8
+        self.bytes.len() as u32 * 8
     }
 }
 
 /// What happens, with the bytes of the packet.
 fn bytes_of(input: &Input<Numbered>) -> Input<&[u8]> {
     match input {
-        Input::Packet(way, packet, bit) => Input::Packet(*way, &packet.octets, *bit),
+        Input::Packet(way, packet, bit) => Input::Packet(*way, &packet.bytes, *bit),
         Input::Time => Input::Time,
         Input::Crash(number) => Input::Crash(*number),
     }
@@ -125,8 +125,8 @@ impl Run<'_> {
                 if let Input::Packet(_, packet, bit) = &input
                     && host != VIA
                 {
-                    let octets = changed(&packet.octets, *bit);
-                    self.observer.arrived(now, host, packet.number, &octets);
+                    let bytes = changed(&packet.bytes, *bit);
+                    self.observer.arrived(now, host, packet.number, &bytes);
                 }
                 let (sent, events) = self.with(host, |end, around| end.take(bytes_of(&input), around));
                 (host, sent, events)
@@ -154,20 +154,20 @@ impl Run<'_> {
         let sent = around.sent;
         let numbers = sent.iter().map(|(_, number, _)| *number).collect();
         self.channel.put(
-            sent.into_iter().map(|(way, number, octets)| (way, Numbered { number, octets: octets.into() })),
+            sent.into_iter().map(|(way, number, bytes)| (way, Numbered { number, bytes: bytes.into() })),
         );
         (numbers, events.0)
     }
 
     /// The events that there would be if a packet arrived that is lost.
     fn would_be(&mut self, host: usize, way: Way, packet: &Numbered) -> Result<Vec<Record>, String> {
-        let mut octets = Vec::new();
-        self.ends[host].save(&mut octets);
+        let mut bytes = Vec::new();
+        self.ends[host].save(&mut bytes);
         let (now, aside) = (self.channel.now, &mut self.aside[host]);
-        aside.restore(&octets, now)?;
+        aside.restore(&bytes, now)?;
         let mut events = Events::default();
         let mut around = Around::of(now, host, Watch::new(&mut events, true));
-        aside.take(Input::Packet(way, &packet.octets, None), &mut around);
+        aside.take(Input::Packet(way, &packet.bytes, None), &mut around);
         Ok(events.0)
     }
 

@@ -65,7 +65,6 @@ pub struct Progress {
 type Found = (Goal, u32, u64, Option<Action>, String);
 
 struct Search<'s> {
-    setup: &'s Setup,
     bounds: &'s Bounds,
     judge: &'s Judge<'s>,
     shared: &'s Shared,
@@ -106,7 +105,6 @@ pub fn explore(
     let wrong = (0..ends.ends.len()).find_map(|host| judge.end(host, &ends.ends[host], false));
     let wrong = wrong.map(|(goal, what)| (goal, 0, print, None, what));
     let search = Search {
-        setup,
         bounds,
         judge,
         shared: &shared,
@@ -159,6 +157,7 @@ fn usual(setup: &Setup, bounds: &Bounds, judge: &Judge<'_>, cancelled: &AtomicBo
     let shared = Shared::default();
     let mut ends = Ends::new(judge, &shared)?;
     let mut state = ends.begin(Faults::default(), setup.life_ns)?;
+    let mut next = state.clone();
     let (mut actions, mut path) = (Vec::new(), Vec::new());
     let (mut passed, mut acts) = (false, false);
     let mut usual = Usual { left: None, broken: None, wrong: None, idle: false };
@@ -173,9 +172,8 @@ fn usual(setup: &Setup, bounds: &Bounds, judge: &Judge<'_>, cancelled: &AtomicBo
             return Ok(usual);
         };
         path.push(*action);
-        let mut next = state.clone();
         let done = ends.step(&state, *action, &mut next)?;
-        state = next;
+        mem::swap(&mut state, &mut next);
         let Some((host, done)) = done else { continue };
         passed |= host == VIA;
         acts |= host == VIA && done.acts;
@@ -291,7 +289,7 @@ impl Search<'_> {
 
     /// How many have happened on the way to a state.
     fn faults(&self, state: &State) -> u32 {
-        self.setup.faults.total() - state.channel.left.total()
+        self.judge.setup.faults.total() - state.channel.left.total()
     }
 
     /// A run is over, or has gone on for long enough.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carrick_interp::Config;
-use carrick_ir::{NetLayer, Program, uses};
+use carrick_ir::{Program, uses};
 use carrick_sim::app::{App, Place, Plan, Side};
 use carrick_sim::core::RecordSet;
 use carrick_sim::faults::LinkFaults;
@@ -13,7 +13,7 @@ use carrick_sim::interface::{Call, Interface, Shape};
 use carrick_sim::interpreted::Interpreted;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::scenario::{between_config, host_config};
-use carrick_sim::{Scenario, same_version};
+use carrick_sim::{Scenario, goes_between};
 
 use crate::action::{Faults, VIA, Way};
 use crate::end::{At, End};
@@ -119,25 +119,8 @@ impl Setup {
         if layer != other {
             return Err(format!("one program runs over {}, the other over {}", layer.name(), other.name()));
         }
-        self.via.as_ref().map_or(Ok(()), |via| self.goes_between(&via.program))?;
+        self.via.as_ref().map_or(Ok(()), |via| goes_between(&via.program, &self.programs[0]))?;
         Ok(shape)
-    }
-
-    fn goes_between(&self, via: &Program) -> Result<(), String> {
-        if via.in_network.is_none() {
-            return Err(format!(
-                "{} runs at an end, not in the network: it says no `register_role`",
-                via.file.raw()
-            ));
-        }
-        let ends = &self.programs[0];
-        if ends.net_header.layer == NetLayer::Link {
-            return Err(
-                "programs in the network are over the Internet Protocol, and these ends send whole frames"
-                    .into(),
-            );
-        }
-        same_version(via, ends)
     }
 
     /// The program of a host, [`VIA`] among them.
@@ -224,7 +207,7 @@ impl Setup {
         let address = |host: usize| host_config(&scenario, host as u64, false).address as u32;
         if host == VIA {
             let app = App::in_network(program, u64::from(self.message));
-            let interface = Interface::in_network(program);
+            let interface = Interface::calls(program);
             return Ok(End::new(core, app, interface, layer, At::Via(address(0)), config.seed));
         }
         let interface = Interface::of(program)?;

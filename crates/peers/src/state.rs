@@ -13,14 +13,13 @@ use crate::channel::{Channel, Input};
 use crate::end::{Around, End};
 use crate::judge::{Judge, NAMES};
 use crate::memo::{Asked, Done, Known, Memo, What};
-use crate::store::{Host, Kept, Octets, Store};
+use crate::store::{Bytes, Host, Kept, Store};
 
 /// A state.
 #[derive(Debug)]
 pub(crate) struct State {
     /// those that there are, first
     hosts: [Host; NAMES.len()],
-    count: usize,
     pub channel: Channel<Kept>,
     /// packets that have arrived since time has passed last, on the way by which it was reached first
     pub at_once: u32,
@@ -34,7 +33,7 @@ impl Clone for State {
     /// Most states that are made were seen before: then the memory of one serves the next.
     fn clone_from(&mut self, from: &State) {
         self.channel.clone_from(&from.channel);
-        (self.hosts, self.count, self.at_once) = (from.hosts, from.count, from.at_once);
+        (self.hosts, self.at_once) = (from.hosts, from.at_once);
     }
 }
 
@@ -42,7 +41,7 @@ impl State {
     /// What tells it from any other: equal states have equal prints, and of two others nearly none have.
     pub(crate) fn print(&self) -> u64 {
         let mut hasher = FixedState::default().build_hasher();
-        self.hosts[..self.count].iter().for_each(|host| hasher.write_u64(host.print));
+        self.hosts[..self.channel.hosts()].iter().for_each(|host| hasher.write_u64(host.print));
         self.channel.hash_with(|packet| packet.print, &mut hasher);
         hasher.finish()
     }
@@ -50,7 +49,7 @@ impl State {
     /// See [`Channel::actions`].
     pub(crate) fn actions(&self, every_order: bool, to: &mut Vec<Action>) {
         let due = self.hosts.map(|host| host.due);
-        self.channel.actions(&due[..self.count], every_order, to);
+        self.channel.actions(&due[..self.channel.hosts()], every_order, to);
     }
 
     /// When something is due at an end, where an action lets time pass.
@@ -75,7 +74,7 @@ pub(crate) struct Ends<'s> {
     judge: &'s Judge<'s>,
     store: &'s Store,
     memo: Memo<'s>,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl<'s> Ends<'s> {
@@ -84,7 +83,7 @@ impl<'s> Ends<'s> {
     /// # Errors
     /// As [`Setup::ends`](crate::Setup).
     pub(crate) fn new(judge: &'s Judge<'s>, Shared { store, known }: &'s Shared) -> Result<Ends<'s>, String> {
-        Ok(Ends { ends: judge.setup.ends(false)?, judge, store, memo: Memo::new(known), octets: Vec::new() })
+        Ok(Ends { ends: judge.setup.ends(false)?, judge, store, memo: Memo::new(known), bytes: Vec::new() })
     }
 
     /// The state in which all applications have begun: who answers is there before anybody asks.
@@ -102,17 +101,17 @@ impl<'s> Ends<'s> {
             channel.put(self.kept(around.sent)?.into_iter());
             hosts[host] = self.saved(host)?;
         }
-        Ok(State { hosts, count, channel, at_once: 0 })
+        Ok(State { hosts, channel, at_once: 0 })
     }
 
     fn saved(&mut self, host: usize) -> Result<Host, String> {
-        self.ends[host].save(&mut self.octets);
-        self.store.put_host(&self.octets, self.ends[host].deadline())
+        self.ends[host].save(&mut self.bytes);
+        self.store.put_host(&self.bytes, self.ends[host].deadline())
     }
 
     /// Packets without their numbers.
     fn kept(&self, sent: Vec<(Way, u64, Box<[u8]>)>) -> Result<Vec<(Way, Kept)>, String> {
-        sent.into_iter().map(|(way, _, octets)| Ok((way, self.store.put_packet(&octets)?))).collect()
+        sent.into_iter().map(|(way, _, bytes)| Ok((way, self.store.put_packet(&bytes)?))).collect()
     }
 
     /// All hosts as they are in a state.
@@ -166,11 +165,11 @@ impl<'s> Ends<'s> {
         if let Some(done) = self.memo.get(&asked) {
             return Ok(done);
         }
-        let octets: Octets;
+        let bytes: Bytes;
         let input = match input {
             Input::Packet(way, packet, bit) => {
-                octets = self.store.packet(packet)?;
-                Input::Packet(way, &*octets, bit)
+                bytes = self.store.packet(packet)?;
+                Input::Packet(way, &*bytes, bit)
             }
             Input::Time => Input::Time,
             Input::Crash(number) => Input::Crash(number),

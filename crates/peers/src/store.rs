@@ -12,7 +12,7 @@ use crate::channel::Packet;
 use crate::visited::lock;
 
 /// The bytes of one of the things that are kept.
-pub(crate) type Octets = Arc<[u8]>;
+pub(crate) type Bytes = Arc<[u8]>;
 
 /// A host between two inputs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,27 +36,27 @@ impl Packet for Kept {
 }
 
 /// What tells something from anything else: of two different things nearly none have the same.
-pub(crate) fn print(of: &(impl Hash + ?Sized)) -> u64 {
+fn print(of: &(impl Hash + ?Sized)) -> u64 {
     FixedState::default().hash_one(of)
 }
 
 /// Hosts and packets by their prints.
 #[derive(Default)]
 pub(crate) struct Store {
-    hosts: Mutex<FxHashMap<u64, Octets>>,
-    packets: Mutex<FxHashMap<u64, Octets>>,
+    hosts: Mutex<FxHashMap<u64, Bytes>>,
+    packets: Mutex<FxHashMap<u64, Bytes>>,
 }
 
 /// Two different things with one print would be taken for each other.
-fn put(kept: &Mutex<FxHashMap<u64, Octets>>, octets: &[u8]) -> Result<u64, String> {
-    let print = print(octets);
-    match &**lock(kept).entry(print).or_insert_with(|| octets.into()) {
-        same if same == octets => Ok(print),
+fn put(kept: &Mutex<FxHashMap<u64, Bytes>>, bytes: &[u8]) -> Result<u64, String> {
+    let print = print(bytes);
+    match &**lock(kept).entry(print).or_insert_with(|| bytes.into()) {
+        same if same == bytes => Ok(print),
         _ => Err("two states of an end have the same hash: this search says nothing".into()),
     }
 }
 
-fn get(kept: &Mutex<FxHashMap<u64, Octets>>, print: u64) -> Result<Octets, String> {
+fn get(kept: &Mutex<FxHashMap<u64, Bytes>>, print: u64) -> Result<Bytes, String> {
     lock(kept).get(&print).cloned().ok_or_else(|| "a state names what nobody has kept".to_owned())
 }
 
@@ -65,15 +65,15 @@ impl Store {
     ///
     /// # Errors
     /// If another one has its print.
-    pub(crate) fn put_host(&self, octets: &[u8], due: Option<u64>) -> Result<Host, String> {
-        Ok(Host { print: put(&self.hosts, octets)?, due })
+    pub(crate) fn put_host(&self, bytes: &[u8], due: Option<u64>) -> Result<Host, String> {
+        Ok(Host { print: put(&self.hosts, bytes)?, due })
     }
 
     /// What was kept.
     ///
     /// # Errors
     /// If it is not of this store.
-    pub(crate) fn host(&self, host: Host) -> Result<Octets, String> {
+    pub(crate) fn host(&self, host: Host) -> Result<Bytes, String> {
         get(&self.hosts, host.print)
     }
 
@@ -81,15 +81,15 @@ impl Store {
     ///
     /// # Errors
     /// If another one has its print.
-    pub(crate) fn put_packet(&self, octets: &[u8]) -> Result<Kept, String> {
-        Ok(Kept { print: put(&self.packets, octets)?, len: octets.len() as u32 })
+    pub(crate) fn put_packet(&self, bytes: &[u8]) -> Result<Kept, String> {
+        Ok(Kept { print: put(&self.packets, bytes)?, len: bytes.len() as u32 })
     }
 
     /// What was kept.
     ///
     /// # Errors
     /// If it is not of this store.
-    pub(crate) fn packet(&self, packet: Kept) -> Result<Octets, String> {
+    pub(crate) fn packet(&self, packet: Kept) -> Result<Bytes, String> {
         get(&self.packets, packet.print)
     }
 }

@@ -201,18 +201,14 @@ impl Interface {
         Ok(Interface::calls(program))
     }
 
-    /// Finds the calls of a program in the network, if it has any.
-    pub fn in_network(program: &Program) -> Interface {
-        Interface::calls(program)
-    }
-
     /// Finds the calls of a program in the network that hands messages to an offload; `None`: it is no such program.
     pub fn of_offload(program: &Program) -> Option<Interface> {
         let named = program.interface.as_ref().is_some_and(|interface| interface.name == "offload");
         named.then(|| Interface::calls(program))
     }
 
-    fn calls(program: &Program) -> Interface {
+    /// Finds the calls of a program, if it has any, whatever applications speak.
+    pub fn calls(program: &Program) -> Interface {
         let calls = program.interface.as_ref().map_or(&[][..], |interface| &interface.calls);
         let known = |name: &str| {
             let (number, call) = calls.iter().enumerate().find(|(_, c)| c.name == name)?;

@@ -52,6 +52,6 @@ mod two_hosts;
 pub mod watch;
 
 pub use random::Faults;
-pub use run::same_version;
+pub use run::goes_between;
 pub use scenario::{Report, Scenario, Way};
 pub use two_hosts::{run, run_through};

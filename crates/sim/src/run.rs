@@ -25,12 +25,7 @@ use crate::scenario::{
 /// A sentence, if the program runs at an end, or the configuration is outside what it allows.
 pub(crate) fn in_network(way: &Way<'_>, config: Config) -> Result<Box<dyn Core>, String> {
     let Way { program, engine, params } = way;
-    if program.in_network.is_none() {
-        return Err(format!(
-            "{} runs at an end, not in the network: it says no `register_role`",
-            program.file.raw()
-        ));
-    }
+    has_role(program)?;
     // Nobody steps through what is in the network.
     let engine = if let Engine::Debugged(_) = engine { &Engine::Interpreter } else { engine };
     engine.core(program, &Config { params: params.clone(), ..config }, 0)
@@ -67,25 +62,43 @@ pub(crate) fn go_together(
     {
         return Err("a path with an MTU has a router of IPv4, and no program in the network".into());
     }
-    if program.net_header.layer == NetLayer::Link {
-        if way.is_some() {
-            return Err(
-                "programs in the network are over the Internet Protocol, and these ends send whole frames"
-                    .into(),
-            );
-        }
-        if faults.any(|faults| faults.ecn_threshold.is_some()) {
-            return Err("a mark is in the header of ipv4, and these ends send whole frames".into());
-        }
+    if let Some(way) = way {
+        return over_the_same(way.program, program);
     }
-    way.map_or(Ok(()), |way| same_version(way.program, program))
+    if program.net_header.layer == NetLayer::Link && faults.any(|faults| faults.ecn_threshold.is_some()) {
+        return Err("a mark is in the header of ipv4, and these ends send whole frames".into());
+    }
+    Ok(())
+}
+
+fn has_role(program: &Program) -> Result<(), String> {
+    match program.in_network {
+        Some(_) => Ok(()),
+        None => Err(format!(
+            "{} runs at an end, not in the network: it says no `register_role`",
+            program.file.raw()
+        )),
+    }
+}
+
+fn over_the_same(between: &Program, ends: &Program) -> Result<(), String> {
+    if ends.net_header.layer == NetLayer::Link {
+        let why = "programs in the network are over the Internet Protocol, and these ends send whole frames";
+        return Err(why.into());
+    }
+    same_version(between, ends)
+}
+
+/// Whether a program can stand between two ends.
+///
+/// # Errors
+/// A sentence, if it cannot.
+pub fn goes_between(between: &Program, ends: &Program) -> Result<(), String> {
+    has_role(between).and_then(|()| over_the_same(between, ends))
 }
 
 /// Whether a program in the network and the ends run over the same version of the Internet Protocol.
-///
-/// # Errors
-/// A sentence, if they do not.
-pub fn same_version(between: &Program, ends: &Program) -> Result<(), String> {
+pub(crate) fn same_version(between: &Program, ends: &Program) -> Result<(), String> {
     let [its, theirs] = [between, ends].map(|program| program.net_header.layer);
     if its == theirs {
         return Ok(());

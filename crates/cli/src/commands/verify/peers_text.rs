@@ -115,20 +115,18 @@ fn way(out: &mut String, setup: &Setup, first: &[u64], steps: &[Step], from: usi
     for (step, number) in numbered.clone().take(MOST) {
         let program = setup.program(step.host);
         let what = match step.action {
-            Action::Deliver(_, 0) => "arrives",
-            Action::Deliver(..) => "overtakes others, and arrives",
+            Action::Deliver(..) => "arrives",
             Action::Lose(_) => "is lost",
-            Action::Duplicate(_, 0) => "arrives, and a copy follows",
-            Action::Duplicate(..) => "overtakes others, and arrives, and a copy follows",
-            Action::Corrupt(_, 0, _) => "arrives with a changed bit",
-            Action::Corrupt(..) => "overtakes others, and arrives with a changed bit",
+            Action::Duplicate(..) => "arrives, and a copy follows",
+            Action::Corrupt(..) => "arrives with a changed bit",
             Action::Time(_) | Action::Crash(_) => "",
         };
+        let overtakes = if step.action.overtakes() { "overtakes others, and " } else { "" };
         // What follows from the first one is in the trace.
         let event = step.events.first().map(|event| format!(": {}", shown(program, event)));
         let head = match (step.packet, Way::of(step.action)) {
             (Some(packet), Some(way)) => {
-                format!("{} -> {}  packet {packet} {what}", NAMES[way.from()], NAMES[step.host])
+                format!("{} -> {}  packet {packet} {overtakes}{what}", NAMES[way.from()], NAMES[step.host])
             }
             _ if matches!(step.action, Action::Crash(_)) => {
                 format!("{}  forgets everything, and begins anew", NAMES[step.host])
@@ -210,10 +208,6 @@ fn broken(broken: &Broken) -> Value {
 }
 
 fn step_json(setup: &Setup, step: &Step) -> Value {
-    let overtakes = matches!(
-        step.action,
-        Action::Deliver(_, 1..) | Action::Duplicate(_, 1..) | Action::Corrupt(_, 1.., _)
-    );
     let (what, bit) = match step.action {
         Action::Deliver(_, 0) => ("arrives", None),
         Action::Deliver(..) => ("overtakes", None),
@@ -230,7 +224,7 @@ fn step_json(setup: &Setup, step: &Step) -> Value {
         "at_ns": step.now,
         "host": NAMES[step.host],
         "from": Way::of(step.action).map(|way| NAMES[way.from()]),
-        "overtakes": overtakes,
+        "overtakes": step.action.overtakes(),
         "packet": step.packet,
         "events": events.collect::<Vec<_>>(),
         "sent": step.sent,
